@@ -16,7 +16,7 @@ impl Cx<'_> {
         };
         if self.samples.traced != 1 {
             return mixes(format!(
-                "it works across the batch axis, which held {} samples when the model was traced",
+                "it operates along the batch axis, which has {} samples in the traced model",
                 self.samples.traced
             ));
         }

@@ -8,8 +8,8 @@
 pub enum Layout {
     /// All samples have the same tensor: shape and elements are those of the traced model.
     Shared,
-    /// The old axis `axis`, of `pre * traced * post` elements, has `pre * N * post` elements.
-    /// The elements of sample `i` are those at `(p, i, q)` for all `p < pre` and `q < post`. Other axes are unchanged.
+    /// The size of axis `axis` changes from `pre * traced * post` to `pre * N * post`; other axes are unchanged.
+    /// If the axis is viewed as `(pre, N, post)`, sample `i` has the elements `(p, i, q)`, for all `p` and `q`.
     Axis {
         /// Index of the axis in the old and the new shape.
         axis: usize,
@@ -18,7 +18,7 @@ pub enum Layout {
         /// Number of consecutive elements of one sample along the axis.
         post: i64,
     },
-    /// The old shape follows a new leading axis of `N` samples. Only for a traced batch of 1.
+    /// The new shape is `N`, followed by the old shape. Only for a traced batch of 1.
     Stacked,
 }
 

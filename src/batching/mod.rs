@@ -1,11 +1,11 @@
 //! Batching: rewrites a model that was traced on one batch so that it runs on `N` samples.
 //!
-//! This is `vmap` on a graph. The [`Layout`] of a value is its sample axis, or shared if all samples have one value.
-//! A batching rule per operator (`rules/`) receives the layouts of the operands. It emits nodes that compute the
-//! results of `N` independent samples, and returns their layouts. Samples therefore cannot mix: the result is `N`
-//! results of the traced model by construction. An operator without a rule, or a rule without a proof, causes an
-//! [`Obstacle`], and the model is unchanged. Analysis and rewrite are one pass, so that `onnx-lint --dynamic` and
-//! `onnx-fix` report the same obstacles.
+//! This is `vmap` on a graph. The [`Layout`] of a value is the position of its sample axis if the value is carried
+//! (differs between samples), or shared. Each operator has a batching rule (`rules/`), which receives the layouts of
+//! the operands. It emits nodes that compute the results of `N` independent samples, and returns their layouts. Samples
+//! therefore cannot mix: the result is `N` results of the traced model by construction. If an operator has no rule, or
+//! if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned, and the model is unchanged. Analysis and
+//! rewrite are one pass, so that `onnx-lint --dynamic` and `onnx-fix` report the same obstacles.
 //!
 //! The result is a set of patches, one per graph, and the layout of each output of the model.
 

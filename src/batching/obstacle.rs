@@ -5,7 +5,7 @@ use crate::graph::{NodeId, ValueId};
 /// Kind of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The node hard-codes the traced size, and no rewrite is proved.
+    /// The node depends on the traced number of samples, and no correct rewrite is known.
     Fixes,
     /// The node combines elements of several samples.
     Mixes,
@@ -15,7 +15,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// Node or output that prevents another number of samples.
+/// A node or model output that prevents the model from running on another number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// Node; `None` for an obstacle in the interface.

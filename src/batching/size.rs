@@ -1,8 +1,9 @@
 //! Dynamic sizes along which a model may combine elements: height, width, sequence length.
 //!
 //! Shape inference propagates such a size through the model. If a Reshape hard-codes the traced size, its axis is found
-//! by splitting both shapes, from the left, into groups of axes with equal products. If a group has one new axis, that
-//! axis gets the size of its old axes at run time. Other groups are unchanged; a later check reports them.
+//! by splitting both shapes, from the left, into groups of axes with equal products. If a group has only one axis of
+//! the new shape, that axis gets the size of the old axes at run time. Other groups are unchanged; a later check
+//! reports them.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{Model, NodeId, scopes};
 use crate::infer::{Array, Facts};
 
-/// Placeholders for other dynamic dimensions.
+/// Sizes that are substituted for other dynamic dimensions.
 /// They are prime, so that they share no factors with static dimensions.
 const PRIMES: [i64; 6] = [10_007, 10_009, 10_037, 10_039, 10_061, 10_067];
 
@@ -119,7 +120,7 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
         if !is_sized {
             continue;
         }
-        // Other axes of size 1 do not matter.
+        // Only one axis of the group may have a size other than 1.
         let mut large = (begin..to).filter(|&at| resolved[at] != 1);
         let (Some(at), None) = (large.next(), large.next()) else { return None };
         if from - start == 1 && start == at {
@@ -138,7 +139,7 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
             new[*at] = -1;
             Some(new)
         }
-        // The inferred axis (-1) is static, or has the size of the same axis of the input.
+        // Only one axis can be -1: replace the existing -1 by its static size, or by 0 to copy the input axis.
         ([at], Some(free)) if !is_free_taken => {
             let same = numbers.get(free) == Some(&resolved[free]) && new[free] == -1;
             let is_number = !PRIMES.iter().any(|prime| resolved[free] % prime == 0);

@@ -13,7 +13,8 @@ use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
 use crate::targets::Profile;
 
-/// Maximum number of distinct nodes per target to try; they differ in operator, attributes or types.
+/// Maximum number of nodes to try per target.
+/// Nodes with equal operators, attributes and input types count once.
 const MOST_ASKED: usize = 32;
 
 /// Adds help to findings about unsupported nodes.
@@ -43,7 +44,7 @@ pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     }
 }
 
-/// Returns a key that is equal for nodes with the same answer.
+/// Returns a key that is equal for nodes with the same help.
 fn likeness(model: &Model, facts: &Facts, node: NodeId) -> String {
     let node = &model.nodes[node];
     let types = node.inputs.iter().flatten().map(|&value| facts[value].value_type());

@@ -17,7 +17,7 @@ pub struct Matched {
     pub indices: Vec<usize>,
 }
 
-/// Attributes log findings to `model`; `said` has the findings so far.
+/// Attributes log findings to `model`; `said` contains the findings so far.
 pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Finding]) -> Matched {
     let mut matched = Matched::default();
     if log.is_empty() {
@@ -26,7 +26,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
     for (index, finding) in log.iter().enumerate() {
-        // The model knows which layers are in training mode, unless they were decomposed.
+        // The graph shows which layers are in training mode, unless `torch.export` decomposed them.
         let is_training = |finding: &Finding| *finding.code == *rule_ids::TRAINING_MODE.code;
         let is_known = || said.iter().any(is_training) || !exporter::is_torch_export(model);
         if is_training(finding) && is_known() {
@@ -34,7 +34,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
             continue;
         }
         let Some(node) = node_from(model, &locator, finding) else {
-            // Numbers and decisions may leave no node behind.
+            // A Python number or branch may have no node in the graph.
             if finding.source.is_some() && is_of_trace(finding) {
                 matched.indices.push(index);
                 if !said.iter().any(|said| is_same(said, finding)) {
@@ -52,8 +52,8 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
 }
 
 /// Lowers the level of findings about values that left the trace.
-/// The log does not show whether that is wrong: the size may be constant, or all inputs may take the
-/// same branch. If it is wrong, the graph or the source shows it.
+/// The log does not show whether they are faults: the size may be constant, or all inputs may take the
+/// same branch. For actual faults, the graph or the source has findings of its own.
 fn proved_or_remark(finding: Finding) -> Finding {
     if is_of_trace(&finding) {
         return Finding { level: finding.level.min(Level::Info), ..finding };

@@ -125,7 +125,7 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     Linted { findings, readable, matched_log_findings: matched.indices, accepted: accepted::accepted(&model) }
 }
 
-/// Reports each rule once per Python line of a log: its graph repeats the findings of its warnings.
+/// Keeps one finding per rule and Python line, because a log repeats faults in warnings and graphs.
 fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
     let mut known: FxHashMap<(Arc<str>, Arc<str>, u32), usize> = FxHashMap::default();
     let mut kept: Vec<Finding> = Vec::new();

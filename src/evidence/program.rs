@@ -1,4 +1,4 @@
-//! Lints a `torch.export` program, and reports what `onnx-fix` cannot convert.
+//! Lints a `torch.export` program, and reports the parts that `onnx-fix` cannot convert.
 
 use bytes::Bytes;
 

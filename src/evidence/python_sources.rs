@@ -51,9 +51,8 @@ fn lint_lines(
         same.for_each(|said| said.rewrite.clone_from(&finding.rewrite));
         is_new
     });
-    // A loop over an axis that the interface fixes is right for every input; the graph shows which axis it
-    // is.
-    // Loops in a `torch.export` program always have a fixed size.
+    // A loop over a static axis is unrolled correctly; the loop findings of the graph then have level info.
+    // In a `torch.export` program, the axes of all unrolled loops are static.
     let is_loop = |finding: &Finding| *finding.code == *rule_ids::UNROLLED_LOOP.code;
     let loops: Vec<Level> = said.iter().filter(|said| is_loop(said)).map(|said| said.level).collect();
     if by_program || loops.iter().max().is_some_and(|most| *most <= Level::Info) {
@@ -67,8 +66,8 @@ fn lint_lines(
     said.extend(findings);
 }
 
-/// Rules about mistakes that only the tracing exporter makes.
-/// The exporter based on `torch.export` avoids or refuses them. Exceptions are branches on sizes, and
+/// Rules about faults that only the tracing exporter causes.
+/// The exporter based on `torch.export` handles or rejects such code. Exceptions are branches on sizes, and
 /// integer fractions of sizes, which both exporters bake in.
 const TRACER_ONLY: [RuleId; 12] = [
     rule_ids::BAKED_SHAPE,

@@ -5,7 +5,8 @@ pub fn reads_shape(code: &str) -> bool {
     code.contains(".shape") || code.contains(".size(") || code.contains("len(")
 }
 
-/// Returns true if a line converts a value to a boolean. Conversions inside of NumPy are not visible.
+/// Returns true if a line converts a value to a boolean.
+/// Conversions inside NumPy functions are not visible in the line.
 pub fn decides(code: &str) -> bool {
     let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     words.any(|word| matches!(word, "if" | "elif" | "while" | "assert" | "and" | "or" | "not" | "bool"))

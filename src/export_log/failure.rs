@@ -68,7 +68,7 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
 /// Parses the traceback at line `start`, and returns the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
     let line = lines[start];
-    // `Original exception Traceback …` in a message has the indentation of its line.
+    // A traceback within a message (`Original exception Traceback …`) has the indentation of that line.
     let before = line.find(TRACEBACK).map_or("", |at| &line[..at]);
     let is_sentence = before.contains("exception");
     let indent = if is_sentence { line.len() - line.trim_start().len() } else { before.len() };
@@ -145,7 +145,7 @@ const USER_STACKS: [&str; 5] = [
 ];
 
 impl Failure<'_> {
-    /// Returns the frame of the model's code.
+    /// Returns the stack frame in the code of the model.
     ///
     /// This is the frame in the message, else the innermost user frame called by PyTorch. Frames that only call
     /// PyTorch belong to the export script.

@@ -71,7 +71,7 @@ fn guarded(guard: &Guard) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
-        message: format!("{}, but the declared range has other sizes", guard.in_words()),
+        message: format!("{}, but the declared range also contains other sizes", guard.in_words()),
         note: "a branch of the model (`if x.shape[1] > 8`) or of an operator is valid only for some sizes",
         help: "declare this range in `dynamic_shapes`, or remove the branch from the model".into(),
     }

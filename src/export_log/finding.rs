@@ -147,14 +147,14 @@ fn numpy_array(code: &str) -> Words {
 fn shape_value(code: &str) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
-        // Most sizes never vary, as in `math.sqrt(q.shape[-1])`. The graph shows those that do.
+        // Most such sizes are constant, as in `math.sqrt(q.shape[-1])`; the graph shows the others.
         level: Level::Info,
         message: format!(
             "{} converts a size to a Python number: the graph keeps the size of the example input",
             shown(code, "this line")
         ),
-        note: "`int()` of a size, and a size used as a Python index, are not traced; for other sizes, the graph \
-               computes with the old one",
+        note: "`int()` of a size, and a size used as a Python index, are not traced: at other sizes, the graph \
+               still computes with that of the example input",
         help: "use the size itself (`x.shape[0]`, without `int()`), which is traced".into(),
     }
 }
@@ -230,7 +230,7 @@ fn shared_write(references: u32, operator: &str) -> Words {
 fn shape_write(remark: &Remark) -> Words {
     Words {
         rule: rule_ids::IN_PLACE_SHAPE_ALIAS,
-        // The log does not tell whether another name refers to the size.
+        // The log does not show whether another name refers to the size.
         level: Level::Info,
         message: format!(
             "{} changes a size in place: in the graph, other variables with that size also change",
@@ -311,7 +311,7 @@ fn unknown(message: &str) -> Words {
 fn training(operator: Option<&str>) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,
-        // Without running statistics, InstanceNorm also uses the instance in inference.
+        // InstanceNorm without running statistics uses the statistics of the instance in inference, too.
         level: match operator {
             Some("instance_norm") => Level::Info,
             Some(_) => Level::Error,

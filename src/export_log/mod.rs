@@ -64,7 +64,7 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
         merged.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
     }
     let mut merged: Vec<Remark> = merged.into_values().collect();
-    // The exception after a line without an operator names it.
+    // Drop remarks that do not name the unsupported operator if another remark names it.
     let nameless = |kind: &Kind| matches!(kind, Kind::Unsupported { operator, .. } if operator.is_empty());
     if merged.iter().any(|remark| matches!(remark.kind, Kind::Unsupported { .. }) && !nameless(&remark.kind))
     {
@@ -113,7 +113,7 @@ impl Log<'_> {
         remarks
     }
 
-    /// Returns the source location of a warning. Python prints the code below it.
+    /// Returns the source location of a warning. Python prints the line of code below the warning.
     fn warned_place(&self, warning: &warning::Warning, at: usize) -> Option<SourcePlace> {
         if let Some((file, line)) = warning.location {
             let below = self.lines.get(at + 1).filter(|line| line.starts_with([' ', '\t']));

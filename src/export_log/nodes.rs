@@ -1,6 +1,6 @@
 //! Nodes of TorchScript graphs in a log: operator, values and source line.
 //!
-//! They attribute remarks to source lines. The TorchScript reader parses the graphs themselves.
+//! The nodes serve to attribute remarks to source lines. The TorchScript reader parses the whole graphs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -72,7 +72,7 @@ impl<'a> Node<'a> {
 /// Returns the node in `nodes` of the in-place arithmetic on a size that PyTorch warned about.
 ///
 /// In the final graph, readers of the old size read the changed one instead, usually twice (`Add(v, v)`). Without
-/// such a reader, it is the first arithmetic on a size.
+/// such a reader, returns the first arithmetic on a size.
 pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     let mut sizes = FxHashSet::default();
     let mut first = None;

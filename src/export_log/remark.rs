@@ -1,4 +1,4 @@
-//! Remarks of an export log, in the terms of the exporter.
+//! Remarks: the warnings and exceptions of an export log, classified by their fault.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub enum PythonType {
     Array,
 }
 
-/// Fault of a remark.
+/// Fault of a remark. Texts in quotes are from the message of PyTorch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// "Converting a tensor to a Python …".

@@ -1,4 +1,4 @@
-//! Search for the source line of an exception without one.
+//! Search for the source line of an exception that does not name one.
 //!
 //! It covers the script that ran the export, and the modules that the script imports.
 
@@ -65,11 +65,11 @@ impl<'a> Suspects<'a> {
         }
         let named: Vec<_> =
             suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
-        // The exported class has no such line, so that another class is not the cause.
+        // The log names the exported class, which has no such line: do not report a line of another class.
         if named.is_empty() && has_named {
             return None;
         }
-        // Any of several models may have been exported. Only the call of an operator identifies one.
+        // With several models, a size does not show which one was exported, but an operator call can.
         if named.is_empty() && modules > 1 && matches!(kind, Kind::Specialized { .. }) {
             return None;
         }

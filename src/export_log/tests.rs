@@ -72,7 +72,7 @@ fn constants_are_reported_unless_literal() {
     let warned = |function: &str, code: &str| {
         format!("/app/net.py:7: TracerWarning: {function} {CONSTANTS}\n  {code}\n")
     };
-    // The line does not tell whether other values vary.
+    // The line does not show whether these values depend on the input.
     let perhaps = "numpy-constant info /app/net.py:7";
     let wrong = "numpy-constant warning /app/net.py:7";
     check(&warned("torch.tensor", "y = x + torch.tensor([[1., -2e3], [True, 4]], dtype=torch.float32)"), &[]);

@@ -10,7 +10,7 @@ use crate::infer::{Facts, Fault};
 const MOST_TRIED: usize = 32;
 
 /// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
-/// Covers subgraphs, and conditions that become known by inlining other branches. Returns true if there was any.
+/// Covers subgraphs, and conditions that become known by inlining other branches. Returns true if one was inlined.
 pub fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
     let mut is_any = false;

@@ -1,4 +1,4 @@
-//! Placement of constants in old versions.
+//! Placement of constants for old opsets and IR versions.
 //!
 //! Before opset 9, `Constant` only supports floats, so that other constants must be initializers. Before IR
 //! version 4, every initializer must also be an input, so that only the main graph can have initializers.
@@ -64,8 +64,8 @@ fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
 
 /// Turns the output of a `Constant` node into an initializer of the main graph.
 ///
-/// An `Identity` of a new initializer is inserted if the value is an output of a subgraph, or if it would be both an
-/// input and an output of the model. Then returns the old value and the initializer.
+/// If the value is an output of a subgraph, or would be both an input and an output of the model, the initializer is a
+/// new value, and an `Identity` of it replaces the node. In this case, returns the old value and the initializer.
 fn lift(
     model: &mut Model,
     node: NodeId,
@@ -144,7 +144,7 @@ pub fn declare_initializers(editor: &mut Editor) {
 }
 
 /// Moves the initializers of subgraphs to the main graph, from which the subgraphs capture them.
-/// An `Identity` is inserted for one that is an output of its subgraph. Returns true if there were any.
+/// If one is an output of its subgraph, an `Identity` of it takes its place. Returns true if one was moved.
 fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);

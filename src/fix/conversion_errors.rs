@@ -16,7 +16,7 @@ use crate::source::SourceFiles;
 use crate::targets::{Refusal, free_inputs, judge};
 
 /// Returns one finding for each node of `graph` that has no legal equivalent.
-/// Returns one for the graph if no node is known to be the cause.
+/// Returns one finding for the whole graph if no node is known to be the cause.
 pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -119,7 +119,7 @@ pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: Gra
 }
 
 /// Returns findings about `If` nodes with different output shapes, if the target opset is below 11.
-/// Empty if the source opset `from` has the same restriction.
+/// There are none if the source opset `from` has the same restriction.
 pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let model = editor.model();
     let opset = model.opset(model.main, "").unwrap_or_default();

@@ -73,7 +73,7 @@ mod tests {
         main.initializers.iter().map(|&value| reads(value)).filter(|&reads| reads > 0).collect()
     }
 
-    /// Repeats a number as the text of a tensor.
+    /// Returns the text of a tensor with `times` elements, all equal to `number`.
     fn all(number: &str, times: usize) -> String {
         vec![number; times].join(",")
     }

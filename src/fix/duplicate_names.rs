@@ -1,4 +1,4 @@
-//! SPC013, SPC015 and SPC023: gives every value a unique name, or refuses the model.
+//! SPC013, SPC015 and SPC023: gives every value a unique name, or rejects the model.
 
 use crate::diag::{Finding, Level, Place};
 use crate::edit::{Change, Duplicates, Editor, Site, duplicate_names};
@@ -8,7 +8,7 @@ use crate::lint::locate::Locator;
 use crate::source::SourceFiles;
 
 /// Renames definitions until every name in scope is unique.
-/// Later passes rely on it: duplicate names only differ by node order, which a rewrite may change.
+/// Later passes rely on unique names: only the node order tells duplicates apart, and a rewrite may change it.
 ///
 /// # Errors
 /// One finding for each name whose uses are ambiguous.

@@ -51,7 +51,7 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
     Ok(())
 }
 
-/// Inlines calls of local functions, because calls with different layouts share one body.
+/// Inlines calls of local functions, because calls with different layouts share one function body.
 fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     if editor.model().functions.is_empty() {
         return Ok(());

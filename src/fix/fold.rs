@@ -1,7 +1,7 @@
 //! Constant folding outside the e-graph: large tensors, sequences, and nodes with subgraphs.
 //!
 //! Folded values that other nodes read, or that are outputs, become constants; their producers are removed.
-//! Small tensors are left to the e-graph, which has their elements from inference and compares costs.
+//! Small tensors are left to the e-graph: inference computes their elements, and extraction compares costs.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
         return false;
     }
     let patch = patch(model, found);
-    // The computed values may be as large as all weights; the patch holds the few that are needed.
+    // Free memory early: the computed values may be as large as all weights, and the patch contains only a few.
     drop(computed);
     editor.apply(vec![patch]) > 0
 }
@@ -171,7 +171,7 @@ fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, l
 /// Returns the constants that replace a node.
 ///
 /// # Errors
-/// The node is kept; the error is the kind of user that it is of its inputs.
+/// The node is kept. The error states which kind of user the node is for its inputs.
 fn replaced(
     model: &Model,
     id: NodeId,
@@ -180,7 +180,7 @@ fn replaced(
     needs: &FxHashMap<ValueId, Need>,
     limit: usize,
 ) -> Result<Vec<(ValueId, Arc<Array>)>, Need> {
-    // An Identity computes nothing. If no other pass removes it, a graph needs it to return its input.
+    // An Identity computes nothing. Other passes remove it, unless a graph needs it to return its input.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Need::Node);
     }

@@ -244,7 +244,7 @@ fn node_count(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
 }
 
-/// Returns the storage of new constants: before IR version 4, every initializer must also be an input.
+/// Returns how constants are stored: as nodes if initializers must be inputs (before IR version 4).
 fn constants_at(model: &Model, target: &Target, options: &Options) -> Constants {
     let are_inputs = constants::are_inputs(target::ir_version(model, target, options));
     if are_inputs { Constants::Nodes } else { Constants::Initializers }

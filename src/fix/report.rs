@@ -192,7 +192,7 @@ struct Names<'m> {
 }
 
 impl<'m> Names<'m> {
-    /// Returns the source model with its locations, or else the result.
+    /// Returns the source model (if `is_before`) or the result, with its locations.
     fn of(&self, is_before: bool) -> &(&'m Model, Locator<'m>) {
         if is_before { &self.before } else { &self.after }
     }

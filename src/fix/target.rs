@@ -26,7 +26,7 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     for import in &mut target.imports {
         match normal_domain(import.domain.as_deref()) {
             "" => import.version = Some(wanted),
-            // The version that was released with the opset. It never has to increase.
+            // Lower the version to the one released with the opset; it never has to increase.
             "ai.onnx.ml" => import.version = import.version.zip(ml).map(|(have, ml)| have.min(ml)).or(ml),
             _ => {}
         }
@@ -35,8 +35,8 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
 }
 
 /// Returns the IR version to write.
-/// By default, it is that of the ONNX release of a new opset, or else that of the model, limited to versions that
-/// the target runtimes support.
+/// By default, this is the version of the ONNX release with the target opset, or that of the model if the opset does
+/// not change. It is limited to versions that the target runtimes support.
 pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i64> {
     if options.ir_version.is_some() {
         return options.ir_version;
@@ -54,7 +54,7 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
 }
 
 /// Returns the options with an opset that all target runtimes support.
-/// If none is requested, it is that of the model, or else the closest supported one.
+/// If no opset is requested, it is that of the model, or else the closest supported one.
 ///
 /// # Errors
 /// No such opset exists, or the requested opset is not supported.
@@ -110,7 +110,7 @@ pub fn drop_defaults(editor: &mut Editor, graph: GraphId, target: &Target) {
         let dropped = dropped(editor.model(), id, target);
         if !dropped.is_empty() {
             let what =
-                format!("`{}` without attributes at their default", editor.model().nodes[id].op_name());
+                format!("attributes of `{}` with default values removed", editor.model().nodes[id].op_name());
             editor.drop_attributes(id, &dropped, Change::new(ADAPTED_FORM, Site::Node(id), what));
         }
     }

@@ -52,7 +52,7 @@ pub fn renew(editor: &mut Editor) {
 }
 
 /// Declares all inferred types and shapes if the file does not become larger than that of `source`.
-/// ONNX Runtime infers undeclared ones whenever it creates a session, which takes up to half of that time.
+/// ONNX Runtime infers undeclared ones for each new session, which takes up to half of the session creation time.
 pub fn tell(editor: &mut Editor, source: &Model) {
     let facts = editor.analyses().facts.clone();
     let mut told = editor.model().clone();

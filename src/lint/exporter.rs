@@ -18,8 +18,8 @@ pub fn is_torch_export(model: &Model) -> bool {
 
 /// Returns true if the dynamic dimensions of a model were already dynamic during export.
 ///
-/// A constant in its graph is then the author's, because `torch.export` rejects a program that specializes such a
-/// dimension. Without range constraints, the dimensions were made dynamic after the export.
+/// A constant in its graph then comes from the source code, because `torch.export` rejects a program that specializes
+/// such a dimension. Without range constraints, the dimensions were made dynamic after the export.
 pub fn guarded_sizes(model: &Model) -> bool {
     metadata(model).any(|(key, text)| key == RANGES && text.contains("VR["))
 }

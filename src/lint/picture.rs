@@ -37,7 +37,7 @@ impl<'a> Painter<'a> {
 
     /// Draws the neighborhood of the nodes `meant`, in the graph of the first one.
     ///
-    /// `None` if there are none.
+    /// Returns `None` if `meant` is empty.
     pub fn around(&self, meant: &[NodeId]) -> Option<Picture> {
         let graph = self.model.nodes[*meant.first()?].graph;
         let meant: Vec<NodeId> =

@@ -1,9 +1,9 @@
 //! Fixes of baked sizes (EXP001), offered only if they repair the whole data flow.
 //!
-//! A Reshape to a constant batch size fails loudly. Once it is repaired, a later Reshape such as `{1,-1,5,5}` would
-//! silently merge all samples into one. Therefore [`crate::batching`] must prove that the model works for any batch
-//! size before a fix of the leading axis is offered, and all nodes that hard-code the size are rewritten together.
-//! Fixes of other axes are offered if no downstream node hard-codes the size afterwards.
+//! A Reshape to a constant batch size fails with an error at other sizes. Once it is repaired, a later Reshape such as
+//! `{1,-1,5,5}` would silently merge all samples into one. Therefore [`crate::batching`] must prove that the model
+//! works for any batch size before a fix of the leading axis is offered, and all nodes that hard-code the size are
+//! rewritten together. Fixes of other axes are offered if no downstream node hard-codes the size afterwards.
 
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
         let cx = LintContext::new(model, facts, uses, &options);
         let findings = super::detected(&cx);
         let left = findings.iter().flat_map(|finding| &finding.nodes);
-        // New nodes replace hard-coded ones.
+        // New nodes count, too, because they replace nodes of the data flow.
         if !left.into_iter().any(|&node| {
             let node = NodeId::from_index(node as usize);
             behind.contains(&node) || node.index() >= known

@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
 
     /// Reports a write to a tensor if another view of its memory is read later.
     ///
-    /// `object` is the expression that is written through.
+    /// `object` is the expression through which the write happens.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -105,7 +105,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns true if `object` is an index or slice of a whole tensor, by the name of the tensor.
+    /// Returns true if `object` indexes or slices a named tensor that is not itself a view.
     ///
     /// This holds for `y[0]`, but not for `row` after `row = y[0]`.
     fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
@@ -214,7 +214,7 @@ fn assigned_by(name: Node) -> Option<Node> {
 
 /// Returns the read of `name` that follows `node`, unless the name is rebound before it.
 ///
-/// `node` is `None` if the change happens in a callee: then `statement`, which calls it, counts.
+/// `node` is `None` if the change happens in a callee. Then the read must follow `statement`, which calls it.
 fn read_after<'t>(
     mentions: &[Mention<'t>],
     name: &str,

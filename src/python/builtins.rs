@@ -155,7 +155,7 @@ impl<'t> Interpreter<'t> {
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
-            // The other operand is a number of the model or of another tensor.
+            // As in `min(x.shape[1], 8)`; the other operand may also be a size of another tensor.
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {
@@ -258,7 +258,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Calls a function that was passed as a value. `values` have no expressions at the call.
+    /// Calls a function that was passed as a value. `values` are not argument expressions of the call.
     fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
         let arguments = Arguments::default();
         self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })

@@ -228,7 +228,11 @@ impl<'t> Interpreter<'t> {
                         field(call.node, "function").map_or("", |function| text(function, self.source));
                     self.say(
                         call.node,
-                        report::training(name, "a layer made here is in training mode", None),
+                        report::training(
+                            name,
+                            "a layer created where it is called is in training mode",
+                            None,
+                        ),
                     );
                 }
                 Value::Tensor(result)

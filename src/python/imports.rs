@@ -133,7 +133,7 @@ impl<'t> Interpreter<'t> {
         let message =
             format!("in `{}`, {name}:{there}: {}", one_line(call.node, self.source), finding.message);
         let source = Some(place.clone());
-        // The replacement applies to the other file.
+        // Drop the replacement, which applies to the other file.
         Finding { message, place: Place::Source(place), source, rewrite: None, ..finding }
     }
 }

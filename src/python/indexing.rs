@@ -147,7 +147,7 @@ impl<'t> Interpreter<'t> {
 
     /// Checks `x.index_put_((i, j), value)`.
     pub fn ask_index_put(&mut self, call: &Call<'t>) {
-        // The function in `torch` has the tensor as its first argument.
+        // `torch.index_put_`, unlike the method, has the tensor as its first argument.
         let places = usize::from(matches!(call.values.first(), Some(Value::Tensor(_))));
         let (Some(list), Some(value)) = (call.arguments.positional.get(places), call.values.get(places + 1))
         else {

@@ -1,4 +1,4 @@
-//! Cache of the parsed files that imports lead to. Each file is parsed once.
+//! Cache of parsed imported files. Each file is parsed once.
 
 use std::cell::RefCell;
 use std::rc::Rc;

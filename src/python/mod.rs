@@ -51,7 +51,7 @@ pub use syntax::on_one_line;
 /// Lints the `forward` methods of a file's modules, and the functions that they call.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses. Functions of other files
-/// are followed if `sources` has them.
+/// are followed if `sources` contains them.
 pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     look(text, file, &[], sources)
 }
@@ -76,7 +76,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
         Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
-    // Functions reached from the wanted ones are attributed to them, so those run first.
+    // A function is attributed to the first one that reaches it, so the wanted functions run first.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =
@@ -97,7 +97,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        // Findings that only other modules of the file reach do not concern this graph.
+        // Findings in code that only other modules of the file call do not concern this graph.
         let is_root = |function: usize| is_wanted(function) || siblings.contains(&function);
         let knows_root = wanted.iter().any(|index| program.functions[*index].name == "forward");
         let is_meant = |reached: &Reached| {

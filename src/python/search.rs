@@ -1,4 +1,4 @@
-//! Search for source lines behind exporter failures without a line: sizes, operator calls, imports.
+//! Search for source lines that caused an exporter failure, if the failure itself names no line.
 
 use tree_sitter::Node;
 
@@ -71,7 +71,7 @@ pub fn calls_of(source: &str, operator: &str) -> Vec<Suspect> {
     found
 }
 
-/// Returns the number of modules of a file that are not parts of another one.
+/// Returns the number of modules of a file that are not submodules of another one.
 pub fn models(source: &str) -> usize {
     let Some(tree) = syntax::parse(source) else { return 0 };
     let program = Program::of(tree.root_node(), source);
@@ -93,7 +93,7 @@ fn for_each_forward(source: &str, mut visit: impl FnMut(&str, Node)) {
     }
 }
 
-/// Returns the doubt that a node fixes the size; `None` if it does not.
+/// Returns the [`Suspect::doubt`] of a node that may fix the size; `None` for other nodes.
 fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> {
     if node.kind() == "comparison_operator" {
         let sized = text(node, source).contains(".shape") || text(node, source).contains(".size(");
@@ -147,7 +147,7 @@ fn is_number(node: Node, size: i64, source: &str) -> bool {
 }
 
 /// Returns the imported modules as relative paths without `.py`.
-/// For `from net.blocks import Block`, it is `net/blocks`.
+/// For `from net.blocks import Block`, the path is `net/blocks`.
 pub fn imported(source: &str) -> Vec<String> {
     let Some(tree) = syntax::parse(source) else { return vec![] };
     let mut found = Vec::new();

@@ -80,7 +80,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the value of the right side of an assignment, which may be another one: `a = b = n`.
+    /// Returns the value of the right side of an assignment, which may be an assignment: `a = b = n`.
     fn assigned(&mut self, right: Node<'t>) -> Value {
         if right.kind() == "assignment" {
             self.simple(right);

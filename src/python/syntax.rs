@@ -4,7 +4,7 @@ use tree_sitter::{Node, Parser, Tree};
 
 /// Parses Python; invalid code produces a tree with error nodes.
 ///
-/// Returns `None` only if the grammar does not fit the library, which tests exclude.
+/// Returns `None` only if the grammar is incompatible with the library, which tests exclude.
 pub fn parse(text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;

@@ -97,7 +97,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Reports `self.train()` and `self.norm.train(True)`, which undo `model.eval()`.
-    /// Returns the module, as the method does; `None` for other calls.
+    /// Returns the module, which is the result of the call; `None` for other calls.
     pub fn train(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Option<Value> {
         if name != "train" || !self.is_module(value) {
             return None;

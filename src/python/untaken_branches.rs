@@ -6,7 +6,8 @@ use super::syntax::{children, field, fields, line, lines as lines_of};
 
 /// Returns true if nodes from `lines` show that the code at the 1-based line `at` did not run.
 ///
-/// It is in an `if` branch without nodes, while another branch has some, or code that it cannot reach.
+/// This is proved if `at` is in an `if` branch without nodes, and another branch has nodes. It is also proved if
+/// the branch returns, and the code after the `if` has nodes.
 pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
     // The end of a line belongs to the innermost statement that continues there.

@@ -33,7 +33,7 @@ pub enum Value {
     Items(Rc<[Value]>),
     Each(Box<Value>),
     Dict,
-    /// A dictionary from outside, with the common value of its entries.
+    /// A dictionary that the caller passes, with the common value of its entries.
     Mapping(Box<Value>),
     /// An object with a `forward`.
     Layer(Layer),
@@ -61,7 +61,7 @@ pub struct Partial {
     pub callee: Value,
     /// Positional arguments.
     pub values: Vec<Value>,
-    /// Each keyword as its byte range in the source.
+    /// Keyword arguments; the name of each is a byte range of the source.
     pub keywords: Vec<(Range<usize>, Value)>,
 }
 
@@ -82,7 +82,7 @@ pub struct Tensor {
     pub memory: Identity,
     /// The tensor object; views of one memory have different objects.
     pub object: Identity,
-    /// Relation to the memory of the base tensor.
+    /// Relation to the tensor that this one was created from.
     pub view: View,
 }
 
@@ -98,14 +98,14 @@ pub enum Origin {
     Input,
 }
 
-/// Relation of the memory of a tensor to that of the one it was created from.
+/// Relation of a tensor to the tensor that it was created from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
-    /// Not at all.
+    /// Not a view of another tensor.
     Whole,
-    /// Through slices and indices only; the tracing exporter follows some of their writes.
+    /// A view through slices and indices only; the tracing exporter follows some writes to it.
     Slice,
-    /// Through any other view.
+    /// Any other view.
     Other,
     /// `reshape` and similar: a view or a copy.
     Perhaps,
@@ -145,12 +145,12 @@ pub enum Traced {
     Elements,
 }
 
-/// A layer, by the result of calling it.
+/// A layer, classified by the result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
     /// One tensor, as for nearly all of `torch.nn`.
-    /// `fresh_training` marks a layer created where it is called that depends on the mode: it is in training
-    /// mode.
+    /// `fresh_training` marks a layer that depends on the mode and is created where it is called, so that it is
+    /// in training mode.
     Tensor { fresh_training: bool },
     /// A tuple that begins with a tensor, as for recurrent layers and attention.
     Tuple,

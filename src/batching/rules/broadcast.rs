@@ -58,7 +58,7 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 /// Returns the layout of the result if its axis 0 holds the samples of all carried operands.
-/// Each sample must have several elements there.
+/// Returns `None` if a sample has only one element on this axis.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
@@ -76,7 +76,7 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
 }
 
 /// Returns the layout of the result if one of its axes holds the samples of all carried operands.
-/// All shared operands must have size 1 there.
+/// Returns `None` if a shared operand has a size other than 1 on this axis.
 pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found: Option<Layout> = None;
     for operand in operands {
@@ -103,8 +103,8 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Returns operands and layout if every shared operand has equal slices for all traced samples.
-/// Only one slice of each shared operand is kept.
+/// Returns the operands and the layout if each shared operand has equal slices for all traced samples.
+/// One of these slices replaces the operand.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;

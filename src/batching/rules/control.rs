@@ -15,7 +15,7 @@ fn body_of(cx: &Cx, id: NodeId, name: &str) -> Result<GraphId> {
     }
 }
 
-/// If.
+/// Rewrites If.
 pub fn branch(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.required(id, 0)?.is_carried() {
         return mixes("its condition differs between samples, but it runs one branch for all of them");
@@ -62,7 +62,7 @@ fn iterated(
     }
 }
 
-/// Loop.
+/// Rewrites Loop.
 pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
     let graph = body_of(cx, id, "body")?;
     let mut items = cx.inputs(id);
@@ -73,7 +73,7 @@ pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     let count = cx.model.graphs[graph].inputs.len().saturating_sub(2);
     if items.len() != count + 2 || cx.model.graphs[graph].outputs.len() <= count {
-        return unknown("its inputs do not match its body");
+        return unknown("its inputs or outputs do not match those of its subgraph");
     }
     let mut states = Vec::new();
     for at in 0..count {
@@ -115,7 +115,7 @@ pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &bound)
 }
 
-/// Scan.
+/// Rewrites Scan.
 pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 9 {
         return unsupported("Scan of opset 8 has a batch axis of its own");
@@ -126,7 +126,7 @@ pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     let Some(count) = items.len().checked_sub(scanned) else { return unknown("it has too few inputs") };
     let results = cx.model.graphs[graph].outputs.len();
     if results < count || cx.model.graphs[graph].inputs.len() != items.len() {
-        return unknown("its inputs do not match its body");
+        return unknown("its inputs or outputs do not match those of its subgraph");
     }
     let mut states = Vec::new();
     for at in 0..count {

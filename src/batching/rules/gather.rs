@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, fixes, unknown, unsupported};
 use super::{moved, only};
 use crate::graph::NodeId;
 
-/// Gather.
+/// Rewrites Gather.
 pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let (rank, wide) = (data.rank()?, at.rank()?);
@@ -52,7 +52,7 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Gathers for each sample from its own data: a GatherND with a batch dimension.
+/// Replaces a Gather of carried data at carried indices by a GatherND with a batch dimension.
 fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Result<()> {
     if cx.scope.opset < 12 {
         return unsupported("GatherND has no `batch_dims` before opset 12");
@@ -64,7 +64,7 @@ fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Resul
     let data = cx.transpose(data, &to_front)?;
     let at = cx.unsqueeze(at, &[-1])?;
     let taken = cx.emit("GatherND", vec![attr_int("batch_dims", 1)], &[data, at]);
-    // [N, indices…, axes before, axes after] to [N, axes before, indices…, axes after].
+    // Transpose [N, indices…, axes before, axes after] to [N, axes before, indices…, axes after].
     let (first, last) = (1 + wide, 1 + wide + axis);
     let perm: Vec<usize> =
         [0].into_iter().chain(first..last).chain(1..first).chain(last..rank + wide).collect();
@@ -73,7 +73,7 @@ fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Resul
     cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
 }
 
-/// GatherElements.
+/// Rewrites GatherElements.
 pub fn gather_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), data.rank()?) else {
@@ -90,7 +90,7 @@ pub fn gather_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// GatherND.
+/// Rewrites GatherND.
 pub fn gather_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 12 {
         return unsupported("GatherND has no `batch_dims` before opset 12");
@@ -109,7 +109,7 @@ pub fn gather_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// OneHot.
+/// Rewrites OneHot.
 pub fn one_hot(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0])?;
     let operand = cx.required(id, 0)?;

@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
 
-/// Concat.
+/// Rewrites Concat.
 pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     let values = cx.model.nodes[id].inputs.clone();
     let mut operands: Vec<Operand> = Vec::new();
@@ -41,7 +41,7 @@ pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Split.
+/// Rewrites Split.
 pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -108,7 +108,7 @@ fn cut(cx: &mut Cx, id: NodeId, rank: usize) -> Result<Cut> {
     Ok(Cut { starts, ends, axes, steps, is_attr })
 }
 
-/// Slice.
+/// Rewrites Slice.
 pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -177,7 +177,7 @@ fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, cut: &Cut) -> Result<()> 
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Pad.
+/// Rewrites Pad.
 pub fn pad(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

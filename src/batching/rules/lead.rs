@@ -6,7 +6,7 @@ use super::super::obstacle::{Result, unsupported};
 use super::{moved, only};
 use crate::graph::NodeId;
 
-/// Rule of [`super::table::Family::Lead`].
+/// Rewrites an operator of the family [`super::table::Family::Lead`].
 pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize]) -> Result<()> {
     only(cx, id, &inputs.iter().map(|&(input, _)| input).collect::<Vec<_>>())?;
     let mut items = cx.inputs(id);
@@ -17,7 +17,7 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
 }
 
 /// Moves the samples of each of these inputs to the batch axis of the operator; returns the layout.
-/// The order of samples is the same in all inputs.
+/// Returns an error if the inputs would hold the samples in different orders.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();
     for &(input, axis) in inputs {

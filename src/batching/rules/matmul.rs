@@ -7,19 +7,19 @@ use super::broadcast::aligned;
 use super::{moved, only};
 use crate::graph::{AttrValue, Attribute, NodeId};
 
-/// MatMul and MatMulInteger.
+/// Rewrites MatMul and MatMulInteger.
 pub fn matmul(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0, 1])?;
     product(cx, id, 0, 1)
 }
 
-/// QLinearMatMul.
+/// Rewrites QLinearMatMul.
 pub fn quantized(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0, 3])?;
     product(cx, id, 0, 3)
 }
 
-/// Product of the inputs at `left` and `right`, at least one of which differs between samples.
+/// Rewrites a product of the inputs at `left` and `right`, at least one of which is carried.
 fn product(cx: &mut Cx, id: NodeId, left: usize, right: usize) -> Result<()> {
     let (a, b) = (cx.required(id, left)?, cx.required(id, right)?);
     let mut items = cx.inputs(id);
@@ -47,7 +47,7 @@ fn product(cx: &mut Cx, id: NodeId, left: usize, right: usize) -> Result<()> {
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// Returns a stacked factor; a vector becomes a matrix with an axis of size 1 at `at`.
+/// Stacks a carried factor; with `at`, a vector becomes a matrix with a new axis of size 1 at `at`.
 fn factor(cx: &mut Cx, operand: &Operand, rank: usize, at: Option<i64>) -> Result<It> {
     if !operand.is_carried() {
         return Ok(operand.item);
@@ -104,7 +104,7 @@ fn vector(a: &Operand, b: &Operand, rank_a: usize, rank_b: usize) -> Result<Opti
     })
 }
 
-/// Gemm.
+/// Rewrites Gemm.
 pub fn gemm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (a, b) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let is_turned = |name| cx.int(id, name).unwrap_or(0) != 0;
@@ -157,7 +157,7 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// Einsum: the samples get a new letter.
+/// Rewrites Einsum; the samples get a new letter.
 pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     let equation = cx.model.nodes[id].attr("equation").and_then(AttrValue::as_str).map(str::to_owned);
     let Some(equation) = equation else { return unsupported("it has no equation") };

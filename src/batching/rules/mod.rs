@@ -1,9 +1,9 @@
 //! Batching rules, one for each operator or family of operators.
 //!
 //! A rule is called for a node with at least one operand that differs between samples. It emits nodes that compute the
-//! node for each of `N` samples independently, and binds every output to a layout. It keeps the node if the sample axis
-//! passes through it unchanged. Otherwise it moves the samples to a leading axis, and shifts the axes of the node. It
-//! fails without a proof.
+//! outputs for each of `N` samples independently, and binds every output to a layout. It keeps the node if the node
+//! does not operate along the sample axis. Otherwise it moves the samples to a leading axis, and shifts the axes of the
+//! node. It returns an error if it cannot prove the rewrite correct.
 
 mod broadcast;
 mod control;
@@ -43,7 +43,7 @@ pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 /// Checks that all samples can share the outputs of a node whose inputs are all shared.
-/// Random operators are not supported, because they would have to draw for each sample.
+/// Random operators are not supported, because they would have to generate numbers for each sample.
 pub fn shared(node: &Node) -> Result<()> {
     let draws = [
         "RandomNormal",
@@ -80,7 +80,7 @@ pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Operators whose output elements each depend on one element of the first input.
+/// Rewrites an operator whose output elements each depend on one element of the first input.
 fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
     let is_like = cx.model.nodes[id].is("CastLike");
     only(cx, id, if is_like { &[0, 1] } else { &[0] })?;

@@ -1,4 +1,4 @@
-//! Operators along given axes: reductions, normalizations, searches.
+//! Operators that work along given axes, such as reductions, normalizations and TopK.
 
 use super::super::cx::{Cx, It, Operand, index};
 use super::super::emit::{attr_int, attr_ints};
@@ -15,14 +15,14 @@ fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
     }
 }
 
-/// Replaces a node by one on stacked samples, with updated attributes.
+/// Stacks the samples of the first input of a node, and replaces the attributes `attrs`.
 fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, attrs: Vec<Attribute>) -> Result<Vec<Option<It>>> {
     let mut items = cx.inputs(id);
     items[0] = Some(cx.stacked(operand)?);
     Ok(cx.remake(id, items, attrs, &[]))
 }
 
-/// Keeps a node; all outputs have this layout.
+/// Keeps a node, and binds all its outputs to `layout`.
 fn kept(cx: &mut Cx, id: NodeId, layout: Layout) -> Result<()> {
     let items = cx.inputs(id);
     let outputs = cx.keep(id, items);
@@ -37,7 +37,7 @@ fn axis_of(axis: i64, rank: usize) -> Result<usize> {
     }
 }
 
-/// Reductions.
+/// Rewrites reductions.
 pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -85,7 +85,7 @@ pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// ArgMax and ArgMin.
+/// Rewrites ArgMax and ArgMin.
 pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(0), operand.rank()?)?;
@@ -97,7 +97,7 @@ pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Operators along the axes `covered`, with an attribute `axis`, that keep the shape of their input.
+/// Rewrites an operator with an attribute `axis` that combines elements along the axes `covered`.
 fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -108,7 +108,7 @@ fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> 
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Softmax, LogSoftmax and Hardmax.
+/// Rewrites Softmax, LogSoftmax and Hardmax.
 pub fn softmax(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let is_old = cx.scope.opset < 13;
@@ -117,26 +117,26 @@ pub fn softmax(cx: &mut Cx, id: NodeId) -> Result<()> {
     along(cx, id, axis, &covered)
 }
 
-/// LayerNormalization and RMSNormalization.
+/// Rewrites LayerNormalization and RMSNormalization.
 pub fn layer_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
     along(cx, id, axis, &(axis..rank).collect::<Vec<_>>())
 }
 
-/// LpNormalization.
+/// Rewrites LpNormalization.
 pub fn lp_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
     along(cx, id, axis, &[axis])
 }
 
-/// TopK.
+/// Rewrites TopK.
 pub fn top_k(cx: &mut Cx, id: NodeId) -> Result<()> {
     lp_norm(cx, id)
 }
 
-/// MeanVarianceNormalization.
+/// Rewrites MeanVarianceNormalization.
 pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axes = cx.ints(id, "axes").unwrap_or_else(|| vec![0, 2, 3]);
@@ -161,7 +161,7 @@ pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[operand.layout])
 }
 
-/// CumSum and CumProd.
+/// Rewrites CumSum and CumProd.
 pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -179,7 +179,7 @@ pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// QuantizeLinear and DequantizeLinear: elementwise with one scale, else along the axis of the scales.
+/// Rewrites QuantizeLinear and DequantizeLinear, which have one scale, or scales along an axis.
 pub fn quantize(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

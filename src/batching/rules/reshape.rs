@@ -6,7 +6,7 @@ use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
 
-/// Reshape.
+/// Rewrites Reshape.
 pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -94,7 +94,7 @@ fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, 
     Ok(Some((made(cx, stacked, &target)?, Layout::Stacked)))
 }
 
-/// Flatten.
+/// Rewrites Flatten.
 pub fn flatten(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axis = cx.int(id, "axis").unwrap_or(1);

@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, fixes, mixes, unknown};
 use super::only_first;
 use crate::graph::{AttrValue, NodeId};
 
-/// Resize and Upsample.
+/// Rewrites Resize and Upsample.
 pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -68,7 +68,7 @@ fn scales(cx: &Cx, id: NodeId) -> Option<Vec<f64>> {
     cx.fact(node.input(at)?).as_const()?.f64s().ok()
 }
 
-/// AffineGrid.
+/// Rewrites AffineGrid.
 pub fn affine_grid(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

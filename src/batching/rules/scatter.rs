@@ -6,7 +6,7 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown, unsupported};
 use crate::graph::NodeId;
 
-/// ScatterElements and Scatter.
+/// Rewrites ScatterElements and Scatter.
 pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at, new) = (cx.required(id, 0)?, cx.required(id, 1)?, cx.required(id, 2)?);
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), data.rank()?) else {
@@ -26,10 +26,10 @@ pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// ScatterND: each index is prefixed with the index of its sample.
+/// Rewrites ScatterND; each index is prefixed with the number of its sample.
 pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 11 {
-        return unsupported("Range is not available before opset 11");
+        return unsupported("its rewrite requires Range, which opset 11 introduced");
     }
     let (data, at, new) = (cx.required(id, 0)?, cx.required(id, 1)?, cx.required(id, 2)?);
     let Some(wide) = at.rank()?.checked_sub(1) else { return unknown("its indices are a scalar") };
@@ -44,7 +44,7 @@ pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     let numbers = cx.emit("Range", Vec::new(), &[zero, count, one]);
     let axes: Vec<i64> = (1..=wide as i64 + 1).collect();
     let numbers = cx.unsqueeze(numbers, &axes)?;
-    // One sample index for each index: the shape of the indices with a last dimension of 1.
+    // Expand the sample numbers to the shape of the indices, with a last dimension of 1.
     let shape = cx.emit("Shape", Vec::new(), &[spread]);
     let keep: Vec<i64> = (0..=wide as i64).collect();
     let keep = cx.vector(&keep)?;

@@ -16,7 +16,7 @@ fn common(operands: &[Operand]) -> Layout {
     }
 }
 
-/// SequenceConstruct.
+/// Rewrites SequenceConstruct.
 pub fn construct(cx: &mut Cx, id: NodeId) -> Result<()> {
     let mut operands = Vec::new();
     for value in cx.model.nodes[id].inputs.clone().into_iter().flatten() {
@@ -31,7 +31,7 @@ pub fn construct(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// SequenceAt and SequenceErase.
+/// Rewrites SequenceAt and SequenceErase.
 pub fn at(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let sequence = cx.required(id, 0)?;
@@ -40,14 +40,14 @@ pub fn at(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[sequence.layout])
 }
 
-/// SequenceLength: all samples share the number of elements.
+/// Rewrites SequenceLength; all samples share the number of elements.
 pub fn length(cx: &mut Cx, id: NodeId) -> Result<()> {
     let items = cx.inputs(id);
     let outputs = cx.keep(id, items);
     cx.bind_outputs(id, &outputs, &[Layout::Shared])
 }
 
-/// SequenceInsert.
+/// Rewrites SequenceInsert.
 pub fn insert(cx: &mut Cx, id: NodeId) -> Result<()> {
     super::only(cx, id, &[0, 1])?;
     let (sequence, new) = (cx.required(id, 0)?, cx.required(id, 1)?);
@@ -60,7 +60,7 @@ pub fn insert(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[sequence.layout])
 }
 
-/// SplitToSequence.
+/// Rewrites SplitToSequence.
 pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -83,7 +83,7 @@ pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// ConcatFromSequence.
+/// Rewrites ConcatFromSequence.
 pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     let sequence = cx.required(id, 0)?;
     let Some(rank) = cx.out_dims(id).map(|dims| dims.len()) else {

@@ -8,7 +8,7 @@ use crate::graph::NodeId;
 use crate::infer::Array;
 use std::sync::Arc;
 
-/// Shape: returns the traced shape, with the traced size at the sample axis.
+/// Rewrites a Shape to return the shape in the traced model, whatever the number of samples.
 pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
@@ -55,7 +55,7 @@ fn bounds(cx: &Cx, id: NodeId, rank: usize) -> (usize, usize) {
     (from, to.max(from))
 }
 
-/// Size: returns the traced number of elements.
+/// Rewrites a Size to return the number of elements in the traced model.
 pub fn size(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let whole = cx.emit("Size", Vec::new(), &[operand.item]);
@@ -68,7 +68,7 @@ pub fn size(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &[Some(item)], &[Layout::Shared])
 }
 
-/// Trilu.
+/// Rewrites Trilu.
 pub fn trilu(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -85,7 +85,7 @@ pub fn trilu(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// MaxPool.
+/// Rewrites MaxPool.
 pub fn max_pool(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.model.nodes[id].output(1).is_some() {
         return mixes("its second output has indices into all samples");
@@ -93,7 +93,7 @@ pub fn max_pool(cx: &mut Cx, id: NodeId) -> Result<()> {
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
-/// Operators of ai.onnx.ml on a matrix with one row per sample.
+/// Rewrites an operator of ai.onnx.ml on a matrix with one row per sample.
 pub fn rows(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.required(id, 0)?.rank()? != 2 {
         return unsupported("its input is not a matrix with one row per sample");
@@ -101,7 +101,7 @@ pub fn rows(cx: &mut Cx, id: NodeId) -> Result<()> {
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
-/// BatchNormalization.
+/// Rewrites BatchNormalization.
 pub fn batch_normalization(cx: &mut Cx, id: NodeId) -> Result<()> {
     let outputs = cx.model.nodes[id].outputs.iter().flatten().count();
     if cx.int(id, "training_mode") == Some(1) || outputs > 1 {
@@ -110,7 +110,7 @@ pub fn batch_normalization(cx: &mut Cx, id: NodeId) -> Result<()> {
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
-/// GRU, LSTM and RNN: the batch axis is axis 1 of a sequence, or axis 0 with `layout` 1.
+/// Rewrites GRU, LSTM and RNN; the batch axis of a sequence is axis 1, or axis 0 with `layout` 1.
 pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
     /// Inputs with their batch axes, for `layout` 0.
     const SECOND: &[(usize, usize)] = &[(0, 1), (4, 0), (5, 1), (6, 1)];
@@ -122,7 +122,7 @@ pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Attention: a mask is shared, or has a batch axis.
+/// Rewrites Attention, whose mask is shared, or has a batch axis.
 pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
     const ALL: &[(usize, usize)] = &[(0, 0), (1, 0), (2, 0), (4, 0), (5, 0)];
     only(cx, id, &[0, 1, 2, 3, 4, 5])?;

@@ -18,7 +18,7 @@ fn named_axes(cx: &Cx, id: NodeId) -> Result<Option<Vec<i64>>> {
     }
 }
 
-/// Squeeze.
+/// Rewrites Squeeze.
 pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let dims = operand.dims()?.to_vec();
@@ -73,7 +73,7 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 impl Cx<'_> {
-    /// Replaces a node by a new Squeeze or Unsqueeze (`op`), whose result is not shared with other nodes.
+    /// Replaces a node by a new Squeeze or Unsqueeze (`op`), or by an Identity if there are no axes.
     fn view_for(&mut self, id: NodeId, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
         self.replace(id);
         match axes.is_empty() {
@@ -83,7 +83,7 @@ impl Cx<'_> {
     }
 }
 
-/// Unsqueeze.
+/// Rewrites Unsqueeze.
 pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let Some(named) = named_axes(cx, id)? else { return unknown("its axes are missing") };
@@ -119,7 +119,7 @@ pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Transpose.
+/// Rewrites Transpose.
 pub fn transpose(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
@@ -140,7 +140,7 @@ pub fn transpose(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Expand.
+/// Rewrites Expand.
 pub fn expand(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -185,7 +185,7 @@ pub fn expand(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Tile.
+/// Rewrites Tile.
 pub fn tile(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

@@ -84,7 +84,7 @@ fn equally_likely_lines_are_not_reported() {
     let model = module("Net", &format!("        a = x.view(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     assert_eq!(blamed("export.log", &violated(EXPORTED), &files), None);
-    // In a known class, the first of the lines is reported.
+    // If the log is named after the class, the first of these lines is reported.
     assert_eq!(blamed("Net.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
     let likelier = module("Net", &format!("        a = torch.ones(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", likelier.as_str())];

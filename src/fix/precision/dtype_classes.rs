@@ -1,6 +1,7 @@
 //! Dtype classes: a union-find of nodes and values that must share one dtype.
 //!
-//! A class holds a node and its outputs, the values of a link, or a sequence with its producer and all its users.
+//! A class holds a node and its outputs, the values of a link (`ports`), or a sequence with its producer and all its
+//! users.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

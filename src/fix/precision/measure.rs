@@ -25,7 +25,7 @@ impl fmt::Debug for Measure {
 
 impl Measure {
     /// Creates a runner from a function.
-    /// It returns the largest finite magnitude of each input and output, by name.
+    /// The function returns the largest finite magnitude of each input and output, by name.
     pub fn new(
         run: impl Fn(&Model) -> Result<FxHashMap<Arc<str>, f64>, String> + Send + Sync + 'static,
     ) -> Self {

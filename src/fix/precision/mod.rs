@@ -1,9 +1,9 @@
 //! Precision conversion: converts float32 computation to float16 or bfloat16.
 //!
-//! Each node is either narrowed, or kept in float32 for a reason (`why`). Reasons come from schemas (`slots`), and
-//! from the ranges and origins of values (`reach`, `transfer`). Values that subgraphs, calls and sequences connect
-//! share one dtype (`ports`, `cells`). Each value that is read in the other dtype gets one cast. A node is also kept
-//! if that needs fewer casts (`decide`).
+//! Each node is either narrowed, or kept in float32 for a reason (`keep_reason`). Reasons come from schemas
+//! (`operand_roles`), and from the ranges and origins of values (`range_analysis`, `transfer`). Values that subgraphs,
+//! calls and sequences connect share one dtype (`ports`, `dtype_classes`). A node is also kept if that reduces the
+//! number of casts (`select`). Each value that is read in the other dtype gets one cast (`write`).
 
 mod attributes;
 mod dtype_classes;

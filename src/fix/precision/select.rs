@@ -28,7 +28,7 @@ pub struct PrecisionAnalysis<'a> {
 }
 
 impl PrecisionAnalysis<'_> {
-    /// Keeps all nodes that have a reason of their own.
+    /// Keeps each node for which `why` finds a reason.
     pub fn keep(&self, cells: &mut DtypeClasses, slots: &AllSlots) {
         let mut nodes: Vec<NodeId> = slots.keys().copied().collect();
         nodes.sort_unstable();
@@ -41,7 +41,7 @@ impl PrecisionAnalysis<'_> {
 
     /// Keeps linked values, model inputs and model outputs that are too large for the narrow type.
     pub fn keep_links(&self, cells: &mut DtypeClasses, links: &[(Link, bool)]) {
-        // Inputs of the model would overflow, too.
+        // Model inputs of a narrow type would overflow, too.
         let main = &self.model.graphs[self.model.main];
         let given = main.inputs.iter().map(|port| port.value);
         let tied = links.iter().flat_map(|(link, _)| link.values.iter().copied());
@@ -66,7 +66,7 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
-    /// Returns the reason of a node itself to be kept.
+    /// Returns the reason to keep a node, regardless of the nodes around it.
     fn why(&self, id: NodeId) -> Option<KeepReason> {
         let node = &self.model.nodes[id];
         let is_bound = |at: usize| node.is("Clip") && at > 0;

@@ -244,7 +244,7 @@ impl Call<'_> {
         match self.exponent() {
             Some(exponent) if exponent > 1.0 => self.power(a.size, exponent),
             Some(exponent) if exponent > 0.0 => root(a.size),
-            // Mostly a reciprocal square root.
+            // Negative exponents are mostly reciprocal square roots, as in normalizations.
             Some(_) => Size::Ordinary,
             None => Size::Wide,
         }

@@ -139,7 +139,7 @@ impl Writer<'_> {
     /// Inserts at most one cast of a value, for all uses in the other dtype.
     fn value(&mut self, value: ValueId) {
         let is_narrow = match self.model.values[value].def {
-            // A weight whose elements are not available.
+            // The elements of this weight are not available, so it stays in float32.
             Def::Initializer => false,
             _ => self.cells.is_narrow(value),
         };

@@ -46,7 +46,10 @@ fn underflow(cx: &LintContext, node: NodeId, input: usize, user: NodeId) -> Find
     );
     cx.at_node(EPSILON_UNDERFLOW, node, Part::Input(input), message)
         .label("rounded to 0; the smallest positive float16 is 6e-8")
-        .related(cx.places.node(user, Part::Whole), "the epsilon should keep the input of this node from 0")
+        .related(
+            cx.places.node(user, Part::Whole),
+            "the epsilon is meant to keep the input of this node above 0",
+        )
         .help("use an epsilon of at least 1e-5, or compute this part in float32")
 }
 

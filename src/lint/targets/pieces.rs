@@ -57,7 +57,7 @@ impl Pieces {
                 continue;
             }
             let is_outside = outside.contains(&id);
-            // Even turns run on the target.
+            // A turn is a group of nodes that run on one side: even turns on the target, odd turns on the fallback.
             let mut turn = usize::from(is_outside);
             for value in reads(model, id) {
                 let Some((producer, _)) = model.producer(value) else { continue };

@@ -68,7 +68,7 @@ impl Piece {
         })
     }
 
-    /// Rewrites `int(a / 2)` as `a // 2`, and returns `a`; equal if `a` is a nonnegative integer.
+    /// Rewrites `int(a / 2)` as `a // 2`, which is equal if `a` is a nonnegative integer. Also returns `a`.
     pub fn quotient<'t>(call: Node<'t>, source: &str) -> Option<(Piece, Node<'t>)> {
         let [argument] = children(field(call, "arguments")?)[..] else { return None };
         let part = |name| field(argument, name);
@@ -91,7 +91,7 @@ impl Piece {
     }
 
     /// Rewrites `x.data` as `x.detach()`.
-    /// Returns `None` if it is written to: a trace loses that write through any alias of `x`.
+    /// Returns `None` if `x.data` is written to: a trace loses that write through any alias of `x`.
     pub fn detached(attribute: Node, source: &str) -> Option<Piece> {
         let mut whole = attribute;
         while let Some(parent) = whole.parent() {

@@ -120,7 +120,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
-        // Most sizes never vary, as in `np.prod(x.shape[1:])`. The graph shows those that do.
+        // Most such sizes are constant, as in `np.prod(x.shape[1:])`; the graph shows the others.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result becomes a constant of the example input"
@@ -272,7 +272,7 @@ pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
 
 /// Returns the help to keep `what`, showing `statement` with `node` replaced by `by`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // No fix in conditions, which would branch on a tensor, nor for `int`, which truncates.
+    // Offer no fix in a condition, which would then branch on a tensor, or for `int`, which truncates.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);

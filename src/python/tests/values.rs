@@ -204,7 +204,7 @@ fn dictionary_and_string_outputs_are_remarks() {
     check(&format!("{data}{}", forward("", "x", "return Output(y=x)  #? dict-output")));
     check_forward("return x, k");
     check_forward("cfg = {'dim': 1}\nreturn x.sum(**cfg)");
-    // The result of a submodule is no output.
+    // The result of a submodule is not an output of the model.
     check(
         "class Part(nn.Module):\n    def forward(self, x):\n        return {'y': x}\n\n\
          class Net(nn.Module):\n    def __init__(self):\n        self.part = Part()\n\n    \

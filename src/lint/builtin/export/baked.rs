@@ -20,7 +20,7 @@ use crate::lint::locate::Part;
 /// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// Demand with its node.
+/// A demand on a dynamic size, with the node that has the demand.
 struct Baked {
     node: NodeId,
     demand: Demand,
@@ -84,7 +84,7 @@ fn label(cx: &LintContext, found: &Baked) -> String {
         }
         (Kind::Leads, _) => {
             format!(
-                "always {fixed}, whatever {size} is: the batch axis absorbs the rest, which mixes up rows or fails"
+                "always {fixed}, whatever {size} is: the batch axis absorbs the difference, which mixes up rows or fails"
             )
         }
         (Kind::Resamples, _) => {
@@ -92,12 +92,12 @@ fn label(cx: &LintContext, found: &Baked) -> String {
         }
         (Kind::Moves, _) => {
             format!(
-                "always {fixed} rows, whatever {size} is: another axis absorbs the rest, which mixes up rows"
+                "always {fixed} rows, whatever {size} is: another axis absorbs the difference, which mixes up rows"
             )
         }
         (Kind::Divides, _) => {
             format!(
-                "always {fixed} rows, whatever {size} is: rows are mixed up, or it fails if they do not divide evenly"
+                "always {fixed} rows, whatever {size} is: rows are mixed up, or the node fails if they do not divide evenly"
             )
         }
         (Kind::Elements, Some(at)) => {

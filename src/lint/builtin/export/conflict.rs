@@ -25,7 +25,7 @@ pub struct Conflict {
 pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
     let model = demands.cx.model;
     let node = &model.nodes[id];
-    // A branch may be taken only at this size.
+    // A node in a subgraph may be guarded by a condition on the size.
     if is_in_body(model, node) {
         return Vec::new();
     }

@@ -33,7 +33,7 @@ pub enum Kind {
     Equal,
     /// The element counts must be equal.
     Elements,
-    /// The axis is static, and another axis absorbs the dynamic size: it runs, but mixes up rows.
+    /// The axis is static, and another axis absorbs the dynamic size: the node runs, but mixes up rows.
     Moves,
     /// Like `Moves`, and the element count must be divisible.
     Divides,
@@ -41,9 +41,8 @@ pub enum Kind {
     Leads,
     /// The batch axis is resampled to a static number of rows.
     Resamples,
-    /// The axis is split at half of the required value.
-    ///
-    /// Both parts must be equal, or the second must be 1.
+    /// The axis is split at half of the required size.
+    /// Both parts must have equal sizes, or the second one must have size 1.
     Halves,
     /// This model output is declared with the dynamic size.
     Declared(ValueId),
@@ -52,7 +51,7 @@ pub enum Kind {
 /// Origin of a required constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// The node itself, or only constants.
+    /// The node itself, or nodes that depend only on constants.
     Here,
     /// An earlier node, which applied a constant to a dynamic value.
     Before,
@@ -62,16 +61,16 @@ enum Maker {
 pub struct Demands<'a> {
     /// Model to lint.
     pub cx: &'a LintContext<'a>,
-    /// Dynamic sizes of its inputs.
+    /// Dynamic sizes of the model inputs.
     pub free: &'a DynamicDims<'a>,
-    /// Its reachability.
+    /// Reachability of the values of the model.
     pub reach: &'a Reach,
 }
 
 impl Demands<'_> {
     /// Returns the demands of a node on dynamic sizes.
     ///
-    /// Only constants of the node itself count. If a constant comes from an earlier node, the fault is there.
+    /// Only constant inputs of the node count. If an earlier node introduced a constant, that node is at fault.
     pub fn of(&self, node: &Node) -> Vec<Demand> {
         if !node.domain().is_empty() {
             return Vec::new();
@@ -135,7 +134,7 @@ impl Demands<'_> {
     /// Returns the demands of inputs that broadcast, without the last `core` axes of each.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        // A node with many inputs has few distinct shapes. An input has no demand on its own shape.
+        // Compare with distinct shapes only: a node with many inputs has few of them. Equal shapes cause no demand.
         let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
         let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {

@@ -9,7 +9,7 @@ use crate::infer::Facts;
 /// Sizes to try for symbols.
 const SIZES: [i64; 8] = [3, 2, 5, 7, 4, 16, 33, 1];
 
-/// Sizes larger than traced ones.
+/// Sizes larger than those of usual traces.
 const LARGE: [i64; 3] = [1_000, 4_099, 65_536];
 
 /// Origin of a dynamic size.
@@ -21,7 +21,7 @@ pub struct DynamicDim {
     pub axis: usize,
     /// Whether the interface names the dimension, and so declares it dynamic.
     ///
-    /// An axis without size and name may be unspecified.
+    /// An axis with neither a size nor a name may still be static.
     pub named: bool,
 }
 
@@ -53,21 +53,21 @@ impl<'a> DynamicDims<'a> {
 
     /// Returns the origin of the first symbol of `size` that `fixed` lacks.
     ///
-    /// Returns `None` if there is none, or if a symbol is not of an input.
+    /// Returns `None` if there is none, or if a symbol does not come from an input.
     pub fn lost(&self, size: &Dim, fixed: &Dim) -> Option<DynamicDim> {
         let is_free = self.covers(size) && self.covers(fixed);
         let lost = size.symbols().find(|symbol| !fixed.contains(symbol)).filter(|_| is_free)?;
         self.sizes.get(lost).copied()
     }
 
-    /// Returns true if every symbol of a size is of an input; true for a constant.
+    /// Returns true if every symbol of a size comes from an input; true for a constant.
     pub fn covers(&self, dim: &Dim) -> bool {
         dim.symbols().all(|symbol| self.sizes.contains_key(symbol))
     }
 
     /// Returns true if two sizes are equal for all large symbols, as `min(3, time)` and 3 are.
     ///
-    /// The constant is then that of a slice, and only a short input fails.
+    /// The constant is then the length of a slice, and the model only fails for short inputs.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
         LARGE.iter().all(|&large| {
             let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));
@@ -75,9 +75,7 @@ impl<'a> DynamicDims<'a> {
         })
     }
 
-    /// Returns a size of the symbols in `dim` for which `fails` returns true, as text: `batch = 3`.
-    ///
-    /// `fails` receives the value of `dim` at that size.
+    /// Returns sizes of the symbols in `dim` at which its value satisfies `fails`, as text: `batch = 3`.
     pub fn counterexample(&self, dim: &Dim, fails: impl Fn(i64) -> bool) -> Option<String> {
         let allowed = |symbol: &Symbol, size: i64| self.facts.bounds.of(symbol).contains(size);
         let is_one = |&size: &i64| {

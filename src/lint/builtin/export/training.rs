@@ -108,7 +108,7 @@ fn mode_of_dropout(opset: i64) -> Part<'static> {
 
 /// Whether a Dropout is in training mode.
 ///
-/// Between the opsets with `is_test` and with a mode input, it has no effect.
+/// In opsets 7 to 11, which have neither `is_test` nor a mode input, Dropout has no effect.
 fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
     if opset < WITHOUT_IS_TEST {
         return !is_test(node);
@@ -127,7 +127,7 @@ fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
 
 /// Whether a BatchNormalization is in training mode.
 ///
-/// Before opset 14, it is if its optional outputs are used.
+/// In opsets 7 to 13, the use of an optional output enables training mode.
 fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
     match opset {
         ..WITHOUT_IS_TEST => !is_test(node),

@@ -28,7 +28,7 @@ pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 const MIN_STEPS: usize = 3;
 /// Minimum number of steps along a static axis, so that at least two middle steps can be compared.
 ///
-/// Three coordinates, gates, or query, key and value look like a loop, too, but their axis is static.
+/// Three slices of a static axis are rarely a loop, but coordinates, gates, or query, key and value.
 const MIN_COMPARED: usize = 4;
 /// Minimum number of nodes in a step, without constants.
 const MIN_BODY: usize = 3;
@@ -72,8 +72,8 @@ fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
         found.body
     );
     let free = free_length(cx, found.series);
-    // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all are static,
-    // the interface may be that of the trace.
+    // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all dimensions
+    // are static, they may only be the sizes of the example input.
     let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
     let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
@@ -101,7 +101,7 @@ fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let is_static = DynamicDims::new(cx.model, cx.facts).is_empty();
-    // `torch.export` makes the axis of a loop static, so slices of a dynamic axis are at positions the author wrote.
+    // `torch.export` makes the axis of a loop static, so slices of a dynamic axis are not from a loop.
     let is_guarded = exporter::guarded_sizes(cx.model);
     let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();
     let mut first_of: FxHashMap<Series, NodeId> = FxHashMap::default();
@@ -230,7 +230,7 @@ impl Signature {
 struct Walk {
     /// Last tap that each node depends on.
     step_of: BTreeMap<NodeId, usize>,
-    /// Whether a step depends on the previous one by more than an accumulated result.
+    /// Whether a step depends on the previous one, other than by accumulating its result.
     recurrent: bool,
 }
 

@@ -15,7 +15,8 @@ pub const DETECTOR: Detector = Detector { rules: &[DROPPED_INPUT, CONSTANT_OUTPU
 
 fn dropped(cx: &LintContext, input: ValueId) -> Finding {
     let name = cx.name(input);
-    let label = if cx.uses.of(input).is_empty() { "no node uses it" } else { "its users lead to no output" };
+    let label =
+        if cx.uses.of(input).is_empty() { "no node uses it" } else { "no output depends on its users" };
     let mut finding = DROPPED_INPUT
         .finding(format!("input `{name}` is unused: no output depends on it"), cx.places.declaration(input))
         .label(label)

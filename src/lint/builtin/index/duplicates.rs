@@ -44,7 +44,10 @@ fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
     );
     let finding = cx.at_node(LOST_DUPLICATES, scatter, Part::Input(1), message).label(because);
     let finding = finding
-        .related(cx.places.node(add, Part::Whole), "added here, but PyTorch adds every value")
+        .related(
+            cx.places.node(add, Part::Whole),
+            "the kept values are added here, but PyTorch adds every value",
+        )
         .help("export with dynamo=True, or use scatter_add at opset 16 or later; both add all values");
     // An intended overwrite looks equal in the graph; only the Python line shows the accumulation.
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");

@@ -22,7 +22,7 @@ fn broadcast(cx: &LintContext, id: NodeId, places: Vec<Size>) -> Finding {
         Shape::new(places)
     );
     cx.at_node(INDEX_PUT_BROADCAST, id, Part::Input(2), message)
-        .label("not broadcast: every run fails")
+        .label("ScatterND does not broadcast updates: every run fails")
         .help("expand the value before the write: x[i, j] = v.expand(…)")
 }
 

@@ -94,7 +94,9 @@ fn default<'m>(model: &'m Model, input: &Port) -> Option<&'m Tensor> {
     }
 }
 
-/// Whether a default has the declared type of its input. Undeclared parts of the type match.
+/// Whether a default has the declared type of its input.
+///
+/// Undeclared parts of the type match any default.
 fn fits(input: &Port, default: &Tensor) -> bool {
     let Some(TypeKind::Tensor { elem, shape }) = input.info.ty.as_ref().map(|ty| &ty.kind) else {
         return true;

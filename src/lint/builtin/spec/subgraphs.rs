@@ -14,7 +14,7 @@ pub const DETECTOR: Detector = Detector { rules: &[BODY_SIGNATURE], run };
 #[derive(Clone, Copy)]
 struct Wanted {
     count: usize,
-    /// Whether more are allowed, because the node does not use them.
+    /// Whether more are allowed: a node can omit trailing outputs.
     or_more: bool,
 }
 
@@ -96,7 +96,9 @@ fn branch(node: &Node) -> Signature {
     }
 }
 
-/// Returns the signature of a Loop body. Trip count and condition become its iteration and condition.
+/// Returns the signature of a Loop body.
+///
+/// Its first two inputs are the iteration number and the condition.
 fn loop_body(node: &Node) -> Signature {
     let carried = node.inputs.len().saturating_sub(2);
     Signature {

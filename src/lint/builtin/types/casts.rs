@@ -23,8 +23,8 @@ fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Findin
 
 /// Creates the finding of a mask that overflows when it is converted.
 ///
-/// The mask was multiplied by a number such as -1e9 before, which becomes -inf. A softmax supports such a mask unless
-/// it masks a whole row.
+/// The mask was multiplied by a number such as -1e9 before, which becomes -inf. The softmax of such a mask is correct unless
+/// a whole row is masked.
 fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
         format!("`{}` converts a mask of 0 and {number:e} to {to}, which overflows", cx.node_name(node));

@@ -54,7 +54,9 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
 }
 
-/// Returns the first obstacle of `legal`, and the others of the schema in force, each type only once.
+/// Returns the obstacle that `schema::legal` finds, and the others of the schema at this opset.
+///
+/// Several operands with one unsupported type are one obstacle.
 fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
     let Err(first) = schema::legal(op, opset) else { return Vec::new() };
     let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);

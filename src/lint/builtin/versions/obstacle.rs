@@ -105,7 +105,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
             let elsewhere = versions.iter().any(|version| version.attr(name).is_some());
             if elsewhere { ATTRIBUTE_NOT_IN_VERSION } else { BAD_ATTRIBUTE }
         }
-        // Exporters wrote negative axes, and runtimes ran them, before the specification allowed them.
+        // Exporters wrote negative axes, and runtimes supported them, before the specification allowed them.
         Obstacle::AttributeValue { allowed: Values::AtLeast(_), .. } if came_later => {
             ATTRIBUTE_NOT_IN_VERSION.at(Level::Warning)
         }
@@ -121,7 +121,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Missing { .. } => MISSING_INPUT,
         Obstacle::Type { .. } | Obstacle::Unlike { .. } => TYPE_NOT_IN_VERSION,
         Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
-        // Only targets refuse nodes, not schemas.
+        // Only target profiles produce this obstacle; schemas do not.
         Obstacle::Refused { .. } => TARGET_UNSUPPORTED,
     }
 }
