@@ -16,8 +16,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`diag::render`] prints findings like the tools. `evidence::lint` (feature `evidence`) lints any
-//! supported file like the tool, including the Python sources of a model.
+//! [`diag::render`] renders findings as the tools print them. `evidence::lint` (feature `evidence`) lints
+//! any supported file as `onnx-lint` does, including the Python sources of a model.
 //!
 //! # Fixing and converting a model, and saving the result
 //! [`fix()`] applies safe fixes, simplifies, and converts to another opset. The result computes equal
@@ -31,7 +31,7 @@
 //! let options = FixOptions { opset: Some(13), ..FixOptions::default() };
 //! let outcome = onnx_lint::fix(file.model.clone(), &options, &RuleSet::patterns());
 //!
-//! assert!(outcome.findings.iter().all(|finding| finding.level < Level::Error), "nothing stands in the way");
+//! assert!(outcome.findings.iter().all(|finding| finding.level < Level::Error), "the conversion is possible");
 //! assert_eq!(outcome.model.opset(outcome.model.main, ""), Some(13));
 //! assert!(outcome.changed);
 //!

@@ -1,4 +1,4 @@
-//! Findings: what is wrong, where, why it matters, and how to fix it.
+//! Findings: a problem, its place, its consequences, and the fix.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ impl Level {
     /// All levels, in ascending order.
     pub const ALL: [Level; 4] = [Level::Hint, Level::Info, Level::Warning, Level::Error];
 
-    /// Returns its name in the output formats of this tool.
+    /// Returns the name of the level, as it appears in output formats and options.
     pub fn name(self) -> &'static str {
         match self {
             Level::Hint => "hint",
@@ -91,7 +91,7 @@ pub struct Finding {
     pub level: Level,
     /// Problem in one sentence without a full stop, naming the values.
     pub message: String,
-    /// Place of the problem; a node, even if its Python line is known.
+    /// Place of the problem in the linted file; `source` has the Python line.
     pub place: Place,
     /// Short label of `place`, shown below it; may be empty.
     pub label: String,
@@ -99,7 +99,7 @@ pub struct Finding {
     pub source: Option<SourcePlace>,
     /// Notes: why it matters, and other remarks.
     pub notes: Vec<String>,
-    /// Help: what to do, in terms of the source (PyTorch) if the cause is there.
+    /// Help: instructions to resolve the problem, in the source (PyTorch) if the cause is there.
     pub help: Option<String>,
     /// Related places, each with a message.
     pub related: Vec<Related>,
@@ -115,7 +115,7 @@ pub struct Finding {
     pub anchor: Anchor,
     /// Identity of the finding across files and exports.
     pub identity: Identity,
-    /// Whether `source` names a line of a local file, as opposed to the machine of the export.
+    /// Whether `source` names a line of a local file, not one on the machine that ran the export.
     pub is_here: bool,
 }
 
@@ -204,7 +204,8 @@ impl Finding {
     /// Returns a stable fingerprint of this finding.
     /// It does not change when the model is exported again with another batch size or opset, when its
     /// sources are unavailable, or when the repository is moved. It is a hash of the rule, the file in its
-    /// repository, the module path and the operator; in Python, of the code (not of the line number).
+    /// repository, the operator, the module path, the Python code, and the number of identical findings
+    /// before it. Line numbers are not included.
     pub fn fingerprint(&self) -> String {
         let Identity { file, code, twin } = &self.identity;
         let twin = if *twin > 0 { twin.to_string() } else { String::new() };

@@ -3,13 +3,13 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Describes why the operating system refused.
+/// Describes an error of the operating system, in words for users.
 pub fn reason(error: &io::Error) -> String {
     let known = match error.kind() {
         ErrorKind::NotFound => "no such file or directory",
         ErrorKind::PermissionDenied => "permission denied",
         ErrorKind::IsADirectory => "it is a directory",
-        ErrorKind::NotADirectory => "a parent of it is not a directory",
+        ErrorKind::NotADirectory => "a parent of the path is not a directory",
         ErrorKind::StorageFull => "the disk is full",
         ErrorKind::QuotaExceeded => "the disk quota is exceeded",
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only",

@@ -25,7 +25,7 @@ impl RuleId {
         Finding::new(self.code, self.name, self.level, message, place)
     }
 
-    /// Returns true if `name` is its identifier in `detect builtin::…`.
+    /// Returns true if `name` identifies the rule in `detect builtin::…`, where `_` replaces `-`.
     pub fn is_builtin(self, name: &str) -> bool {
         let letter = |byte| if byte == b'-' { b'_' } else { byte };
         self.name.bytes().map(letter).eq(name.bytes())

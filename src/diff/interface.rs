@@ -113,7 +113,7 @@ fn nameless(dim: &Dimension) -> Dimension {
     Dimension { dim, denotation: None }
 }
 
-/// Intersects two types. A dimension on which they disagree is left open.
+/// Intersects two types. A dimension on which they disagree is left unspecified.
 ///
 /// # Errors
 /// The types are incompatible.
@@ -182,7 +182,7 @@ fn ties(a: &Model, b: &Model) -> Vec<String> {
             split.dedup();
             split
         };
-    let mut all = split(&in_a, &in_b, "of a has two names in b");
-    all.extend(split(&in_b, &in_a, "of b has two names in a"));
+    let mut all = split(&in_a, &in_b, "of a corresponds to two names in b");
+    all.extend(split(&in_b, &in_a, "of b corresponds to two names in a"));
     all
 }

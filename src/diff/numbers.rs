@@ -31,7 +31,7 @@ enum Key {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct CallKey {
     op: (String, Arc<str>, String),
-    /// Epoch of the operator.
+    /// Version that began the current semantics of the operator (its epoch).
     since: Option<u16>,
     attrs: Vec<String>,
     inputs: Vec<usize>,

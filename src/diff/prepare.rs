@@ -35,7 +35,7 @@ pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
     Ok(editor.into_parts().0)
 }
 
-/// Turns inputs that only the old format requires into plain initializers.
+/// Removes initializers from the inputs, where old IR versions require them.
 fn take_constants_out(model: &mut Model) {
     let main = &mut model.graphs[model.main];
     main.inputs.retain(|port| model.values[port.value].initial.is_none());

@@ -103,7 +103,7 @@ struct Pairing<'b> {
 }
 
 impl Pairing<'_> {
-    /// Pairs nodes that are equal by current knowledge; returns true if there were any.
+    /// Pairs nodes that are proved equal so far; returns true if it found a new pair.
     fn pair(&mut self, levels: &[Vec<NodeId>], same: &mut EquivalenceChecker) -> bool {
         let mut is_new = false;
         for level in levels {

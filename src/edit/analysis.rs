@@ -21,7 +21,7 @@ pub(super) struct Analysis {
     has_news: FxHashSet<GraphId>,
     /// Number of full re-inferences caused by functions since the last analysis of the whole model.
     renewals: usize,
-    /// Number of node inferences for discarded facts.
+    /// Number of node inferences for facts that have since been discarded.
     looked_at: usize,
     /// Whether nodes were removed, so that uses must be recounted.
     has_lost: bool,

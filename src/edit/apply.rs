@@ -207,7 +207,7 @@ impl<'a> PatchApplier<'a> {
         Attribute { value, ..attr }
     }
 
-    /// Adds an `Identity` that gives its name to an output of the graph.
+    /// Adds an `Identity` that copies `from` to `to`, which keeps the name of a graph output.
     fn pass_on(&mut self, from: ValueId, to: ValueId, origin: &[NodeId], position: usize) {
         let node = Node {
             inputs: vec![Some(from)],

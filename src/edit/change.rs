@@ -1,4 +1,4 @@
-//! Change records: which rule or pass made a change, where, and what it did.
+//! Change records: the rule or pass that made a change, its location, and its effect.
 
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ pub struct Change {
     /// Short description, identical for changes of the same kind.
     pub what: String,
     /// Saving, in units of the objective (`rules/COSTS.md`).
-    /// It is negative if the change only pays together with another one, and `None` without cost-based
-    /// extraction.
+    /// It is negative if the change only lowers the total cost together with another one. It is `None`
+    /// without cost-based extraction.
     pub saved: Option<i64>,
     /// Proof that the values are preserved, in order of discovery; only present on request.
     pub proof: Vec<Proof>,

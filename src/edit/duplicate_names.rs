@@ -44,7 +44,7 @@ impl Duplicates {
         if let Some((a, b)) = self.unordered.filter(|&(a, b)| !are_equal(model, a, b)) {
             let is_input = |value: ValueId| matches!(model.values[value].def, Def::Input(_));
             return Some(match (model.values[a].def, model.values[b].def) {
-                (Def::Node { .. }, _) => "one node makes both",
+                (Def::Node { .. }, _) => "one node produces both",
                 _ if is_input(a) && is_input(b) => "both are inputs",
                 _ if is_input(a) || is_input(b) => "one is an input, the other an initializer",
                 _ => return sorted_or_why(model, self),
@@ -53,12 +53,12 @@ impl Duplicates {
         let interface: FxHashSet<ValueId> =
             self.values.iter().copied().filter(|&value| is_interface(model, value)).collect();
         if interface.len() > 1 {
-            return Some("both are inputs or outputs of the model, whose names a caller uses");
+            return Some("both are inputs or outputs of the model, which callers address by name");
         }
         sorted_or_why(model, self)
     }
 
-    /// Returns the value that keeps the name: one that a caller of the model knows, else the first.
+    /// Returns the value that keeps the name: an input or output of the model, else the first value.
     pub fn kept(&self, model: &Model) -> Option<ValueId> {
         let known = self.values.iter().find(|&&value| is_interface(model, value));
         known.or(self.values.first()).copied()
@@ -95,7 +95,8 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
 
 /// Returns the graphs in which several values of one name are in scope.
 ///
-/// Both are of one graph, or one is of an enclosing graph. Linear in the values, since sibling subgraphs often repeat names.
+/// Both are of one graph, or one is of an enclosing graph.
+/// Runs in time linear in the values, because many sibling subgraphs can repeat a name.
 fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
     let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
     for &value in values {
@@ -149,7 +150,7 @@ fn sorted_or_why(model: &Model, group: &Duplicates) -> Option<&'static str> {
     (!graphs.iter().all(is_sorted)).then_some("the nodes are not in topological order")
 }
 
-/// Returns true for two initializers with equal elements: either may serve a use.
+/// Returns true for two initializers with equal elements: a use may refer to either.
 fn are_equal(model: &Model, a: ValueId, b: ValueId) -> bool {
     match (model.constant(a), model.constant(b)) {
         (Some(a), Some(b)) => Content::of(a).is_some_and(|content| Content::of(b) == Some(content)),

@@ -85,8 +85,8 @@ impl Editor {
         AnalysisView { model: &self.model, facts, uses }
     }
 
-    /// Returns the last computed analyses.
-    /// During opset conversion, nodes are of two versions, so that nothing more can be inferred.
+    /// Returns the last computed analyses, without updating them.
+    /// Opset conversion uses these: while nodes of two versions are mixed, inference would be wrong.
     pub fn stale_analyses(&mut self) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.as_it_was(&self.model);
         AnalysisView { model: &self.model, facts, uses }
@@ -98,7 +98,7 @@ impl Editor {
     }
 
     /// Applies patches that were planned on the current model; returns how many were applied.
-    /// A patch is skipped if a previous one replaced one of its nodes, and refused if it is invalid.
+    /// A patch is skipped if a previous one replaced one of its nodes, and rejected if it is invalid.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();
@@ -197,7 +197,7 @@ impl Editor {
         }
     }
 
-    /// Removes unused nodes and initializers; returns true if there were any.
+    /// Removes unused nodes and initializers; returns true if anything was removed.
     pub fn remove_dead_code(&mut self) -> bool {
         let dead = dead_code::dead_nodes(&self.model);
         let live = scopes::live(&self.model);

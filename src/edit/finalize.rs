@@ -59,7 +59,7 @@ fn redirect(
     }
     let target = |value: ValueId| {
         let mut target = value;
-        // Chains are bounded by the number of redirections, which also stops at cycles.
+        // A chain has at most as many steps as there are redirections; this bound also ends cycles.
         for _ in 0..to.len() {
             match to.get(&target) {
                 Some(&next) => target = next,

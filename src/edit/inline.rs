@@ -1,4 +1,4 @@
-//! Writes out the calls of local functions, for versions that have none.
+//! Inlines local functions, for IR versions and tools that do not support them.
 
 use std::fmt;
 
@@ -23,13 +23,12 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     if written_out(editor.model())? > most {
         return Err(Hindrance::Size(most));
     }
-    let imported = Change::new(INLINED_FUNCTION, Site::Model, "what functions import imported");
+    let imported = Change::new(INLINED_FUNCTION, Site::Model, "opset imports of the functions added");
     editor.change(imported, |model, _| std::mem::replace(&mut model.opsets, imports) != model.opsets);
     // Without recursion, no chain of calls is longer than there are functions.
     for _ in 0..=editor.model().functions.len() {
         if !round(editor) {
-            let dropped =
-                Change::new(INLINED_FUNCTION, Site::Model, "functions left out: nothing calls them");
+            let dropped = Change::new(INLINED_FUNCTION, Site::Model, "unused functions removed");
             editor.change(dropped, |model, _| drop_functions(model));
             return Ok(());
         }
@@ -37,7 +36,7 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     Err(Hindrance::Recursion)
 }
 
-/// How many nodes it takes to write out every call, those that call others too, found without doing so.
+/// Computes the number of nodes that the model would have with all calls inlined, nested ones included.
 fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let contents = |root: GraphId| {
         let graphs = scopes::nested(model, root);
@@ -54,7 +53,7 @@ fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let total = |(own, calls): &(usize, Vec<usize>), sizes: &[Option<usize>]| {
         calls.iter().fold(*own, |sum, &callee| sum.saturating_add(sizes[callee].unwrap_or(0)))
     };
-    // Without recursion: chains of calls are long.
+    // Iterative, because chains of calls can be long.
     let mut open = main.1.clone();
     while let Some(&function) = open.last() {
         if sizes[function].is_some() {
@@ -80,7 +79,7 @@ fn written_out(model: &Model) -> Result<usize, Hindrance> {
     Ok(total(&main, &sizes))
 }
 
-/// Leaves nothing of the functions but empty graphs, which nothing refers to.
+/// Removes all functions; empty, unreferenced graphs remain, so that ids stay valid.
 fn drop_functions(model: &mut Model) -> bool {
     let has_any = !model.functions.is_empty();
     for function in std::mem::take(&mut model.functions) {
@@ -91,12 +90,12 @@ fn drop_functions(model: &mut Model) -> bool {
     has_any
 }
 
-/// Why the functions of a model cannot be written out.
+/// Reason why the functions of a model cannot be inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hindrance {
     Recursion,
     OtherOpset,
-    /// They would make more than so many nodes.
+    /// Inlining would produce more than this number of nodes.
     Size(usize),
 }
 
@@ -104,13 +103,16 @@ impl fmt::Display for Hindrance {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Hindrance::Recursion => "one calls itself",
-            Hindrance::OtherOpset => "one is written for another opset than the model",
-            Hindrance::Size(most) => return write!(f, "written out, they make more than {most} nodes"),
+            Hindrance::OtherOpset => "one imports another opset version than the model",
+            Hindrance::Size(most) => return write!(f, "inlining them would produce more than {most} nodes"),
         })
     }
 }
 
-/// The imports of the model, with those of its functions.
+/// Returns the opset imports of the model, extended by those of its functions.
+///
+/// # Errors
+/// The model or another function imports a different version of a domain.
 fn united_imports(model: &Model) -> Result<Vec<OpsetImport>, Hindrance> {
     let domain = |import: &OpsetImport| normal_domain(import.domain.as_deref()).to_owned();
     let mut imports = model.opsets.clone();
@@ -126,7 +128,7 @@ fn united_imports(model: &Model) -> Result<Vec<OpsetImport>, Hindrance> {
     Ok(imports)
 }
 
-/// Writes out every call that stands in the main graph and its bodies now; whether there was one.
+/// Inlines every call currently in the main graph and its subgraphs; returns true if there was one.
 fn round(editor: &mut Editor) -> bool {
     let model = editor.model();
     let graphs = scopes::nested(model, model.main).into_iter();
@@ -135,7 +137,7 @@ fn round(editor: &mut Editor) -> bool {
     let mut patches = Vec::with_capacity(calls.len());
     for &(node, function) in &calls {
         let name = editor.model().nodes[node].op_name();
-        let change = Change::new(INLINED_FUNCTION, Site::Node(node), format!("call of `{name}` written out"));
+        let change = Change::new(INLINED_FUNCTION, Site::Node(node), format!("call of `{name}` inlined"));
         patches.push(editor.written_out(node, function, change));
     }
     editor.apply(patches);

@@ -9,7 +9,7 @@ use crate::graph::{GraphId, Model, ValueId};
 /// Generator of names that are unique in the model.
 pub struct Names {
     taken: FxHashSet<Arc<str>>,
-    /// Names of several values, in different graphs.
+    /// Names that several values share, in different graphs.
     shared: FxHashSet<Arc<str>>,
     /// Last number used for each name prefix.
     last: FxHashMap<String, u64>,

@@ -76,7 +76,7 @@ impl Patch {
         }
     }
 
-    /// Returns true if it does not change the graph.
+    /// Returns true if the patch does not change the graph.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
             && self.constants.is_empty()
@@ -110,9 +110,9 @@ impl Patch {
 /// New value.
 #[derive(Clone, Debug)]
 pub struct NewValue {
-    /// Base of its name.
+    /// Base of the generated name.
     pub base: Arc<str>,
-    /// Code of the rule that makes it.
+    /// Code of the rule that creates the value.
     pub rule: Option<Arc<str>>,
 }
 
@@ -125,7 +125,7 @@ pub struct PatchNode {
     pub at: At,
     /// Source nodes that it replaces: it inherits their metadata, and its name derives from the last one.
     pub origin: Vec<NodeId>,
-    /// Code of the rule that makes it.
+    /// Code of the rule that creates the node.
     pub rule: Option<Arc<str>>,
 }
 

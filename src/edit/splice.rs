@@ -15,7 +15,8 @@ pub fn inline_decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patc
     inline_branch(model, node, branch, "`If` with constant condition inlined")
 }
 
-/// Returns the patch that inlines a branch of an `If`, if possible; the caller knows that it is taken.
+/// Returns the patch that inlines a branch of an `If`, if possible.
+/// The caller guarantees that this branch is taken.
 pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option<Patch> {
     let body = &model.graphs[branch];
     let has_initializers = !body.initializers.is_empty() || !body.sparse_initializers.is_empty();
@@ -30,9 +31,9 @@ pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -
     patch.check(model).is_ok().then_some(patch)
 }
 
-/// Replaces `node` by the contents of `body`; `results` are the values of its outputs.
-/// A value produced by a node of the body takes the name of the output. Values from elsewhere, and
-/// values that already have such a name, get an `Identity`.
+/// Replaces `node` by the contents of its subgraph `body`; `results` are the values of its outputs.
+/// A value produced by a node of the subgraph takes the name of the output. A value from elsewhere,
+/// or one that already took the name of an output, gets an `Identity`.
 pub(super) fn splice(
     model: &Model,
     node: NodeId,

@@ -59,7 +59,7 @@ fn check(graph: &str, make: impl Fn(&Model) -> Vec<Patch>, applied: usize, expec
     }
 }
 
-/// Checks that a patch is refused for the given reason, without any changes.
+/// Checks that a patch is rejected for the given reason, without any changes.
 #[track_caller]
 fn refused(graph: &str, make: impl Fn(&Model) -> Patch, why: &str) {
     let mut editor = Editor::new(model(graph));
@@ -194,7 +194,7 @@ fn function_call_is_inlined_in_place() {
     assert!(findings.is_empty(), "{findings:?}");
     let mut editor = Editor::new(read.expect("a model"));
     let call = maker(editor.model(), "y");
-    let patch = editor.written_out(call, 0, Change::new(INLINED_FUNCTION, Site::Node(call), "written out"));
+    let patch = editor.written_out(call, 0, Change::new(INLINED_FUNCTION, Site::Node(call), "inlined"));
     assert_eq!(editor.apply(vec![patch]), 1);
     let model = editor.model();
     let line = |&node: &NodeId| {

@@ -44,7 +44,7 @@ pub struct Scope<'m> {
     pub opset: i64,
     /// Declared facts of outputs.
     ///
-    /// Only conversions rely on them, since their alternative is to refuse the model.
+    /// Only conversions rely on them, because they would otherwise fail.
     pub claims: Vec<(Id, Fact)>,
     /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,

@@ -1,6 +1,6 @@
 //! Changes since rules were last tried.
 //!
-//! A rule that was tried everywhere is retried only where its pattern can see a change: at changed
+//! A rule that was tried everywhere is retried only where its pattern can reach a change: at changed
 //! classes, and at their ancestors up to the depth of the pattern.
 
 use egg::Id;
@@ -17,7 +17,7 @@ pub(super) struct DirtySet {
 }
 
 impl DirtySet {
-    /// Takes the e-classes changed since the last call, and their ancestors up to `reach` levels.
+    /// Returns the e-classes changed since the last call, and their ancestors up to `reach` levels.
     pub(super) fn take(egraph: &mut EGraph, reach: usize) -> Self {
         let mut touched = std::mem::take(&mut egraph.analysis.touched);
         touched.iter_mut().for_each(|id| *id = egraph.find(*id));
@@ -47,7 +47,7 @@ impl DirtySet {
         DirtySet { distance }
     }
 
-    /// Returns true if a pattern of this depth can see a change when rooted at `class`.
+    /// Returns true if a pattern of this depth, rooted at `class`, can reach a changed class.
     pub(super) fn reaches(&self, class: Id, depth: usize) -> bool {
         self.distance.get(&class).is_some_and(|&distance| distance <= depth)
     }

@@ -16,7 +16,7 @@ pub struct EquivalenceChecker<'m, 'r> {
 }
 
 impl<'m, 'r> EquivalenceChecker<'m, 'r> {
-    /// Creates a checker that knows equality by congruence only.
+    /// Creates a checker that proves equality by congruence only, until rules are applied.
     ///
     /// # Errors
     /// The graph has a cycle.

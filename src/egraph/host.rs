@@ -24,7 +24,7 @@ pub struct NodeRef {
 pub struct ClassHost<'a, 'm> {
     egraph: &'a EGraph<'m>,
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
-    /// Facts that take the place of those of a class.
+    /// Facts that replace those of the e-graph, by class.
     claims: FxHashMap<Id, Fact>,
 }
 
@@ -46,7 +46,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph, by_op, claims: FxHashMap::default() }
     }
 
-    /// The same e-graph, where what the graph declares of its outputs is taken to be true.
+    /// Returns a host for this e-graph that assumes the declared types of the graph outputs.
     pub fn trusting_outputs(&self) -> Self {
         let claim = |(class, claimed): &(Id, Fact)| {
             let class = self.egraph.find(*class);

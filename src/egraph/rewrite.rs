@@ -25,7 +25,7 @@ pub enum Unapplied {
     /// The facts of both sides contradict each other.
     /// The rule is unsound, or the model declares something false.
     Contradiction(String),
-    /// The rewrite makes a constant that an e-graph cannot hold.
+    /// The rewrite creates a constant that an e-graph cannot represent.
     Malformed(String),
 }
 
@@ -45,7 +45,7 @@ pub struct Applied {
 /// Adds the new nodes and merges the outputs.
 ///
 /// # Errors
-/// The rewrite was not applied. Nodes that it added stay, which is harmless.
+/// The rewrite was not applied. Nodes that it added remain in the e-graph, which is harmless.
 pub fn apply(egraph: &mut EGraph, plan: &ClassPlan) -> Result<Applied, Unapplied> {
     let mut making = Making { origin: origin(egraph, plan), tensors: Vec::new(), calls: Vec::new() };
     for tensor in &plan.tensors {
@@ -119,7 +119,7 @@ struct Making {
 #[derive(Clone, Copy)]
 struct Added {
     class: Id,
-    /// Whether the class is that of its only output.
+    /// Whether `class` is the class of the node's only output, rather than of a tuple of outputs.
     is_single: bool,
 }
 

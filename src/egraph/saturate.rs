@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-/// Rewrite that was refused.
+/// Rewrite that was rejected, because its result contradicts inferred facts or cannot be represented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub code: String,
@@ -91,7 +91,7 @@ pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
 pub struct Saturation<'r> {
     limits: Limits,
     done: Seen,
-    /// Number of each rule that was tried, by code.
+    /// Sequence number of each rule that was tried, by code of the rule.
     numbers: FxHashMap<&'r str, usize>,
     pub report: Report,
 }

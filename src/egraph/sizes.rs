@@ -15,7 +15,7 @@ use crate::infer::{ConstValue, Fact};
 
 type Sizes = (ElemType, Vec<usize>, Vec<Dim>);
 
-/// Merges classes with equal sizes; returns true if there were any.
+/// Merges classes whose elements are equal size expressions; returns true if any were merged.
 ///
 /// Only applies to the main graph: in a subgraph, the value of a symbol can change between iterations.
 pub fn unite(egraph: &mut EGraph) -> bool {

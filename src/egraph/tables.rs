@@ -41,10 +41,10 @@ pub struct Meaning {
     pub opset: i64,
     /// Schema at that opset.
     pub schema: Option<&'static Schema>,
-    /// Epoch of the operator when none is named.
+    /// Default epoch of the operator, for rules that name none.
     /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
     pub named_plainly: Option<u16>,
-    /// Whether no version of the epoch has more than one output.
+    /// Whether all versions of the epoch have at most one output.
     pub makes_one: bool,
 }
 

@@ -127,7 +127,7 @@ fn became(chosen: &Chosen, model: &Model, node: NodeId) -> (RuleId, &'static str
     }
 }
 
-/// Reports outputs that kept nodes no longer have.
+/// Reports the removed outputs of kept nodes.
 fn lost_outputs<'a>(model: &'a Model, patch: &'a Patch) -> impl Iterator<Item = Change> + 'a {
     patch.nodes.iter().filter_map(|new| {
         let PatchOp::Kept(node) = new.form else { return None };

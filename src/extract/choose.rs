@@ -1,10 +1,8 @@
 //! Extraction: selects one legal e-node for every needed class, at minimum cost.
 //!
-//! Shared work is counted once. First selects the cheapest e-node of every class bottom-up, ignoring
-//! sharing.
-//! Then runs a local search that accounts for sharing (`search`), including moves of several classes
-//! that
-//! only pay together (`moves`).
+//! The first step selects the cheapest e-node of every class bottom-up, as if nothing were shared. A
+//! local search (`search`) then counts shared work once. It includes moves that change several classes
+//! at once (`moves`).
 
 mod moves;
 mod search;
@@ -36,7 +34,8 @@ pub struct Selection {
 
 impl Selection {
     /// Returns the own cost of the selected e-node of a class.
-    /// Returns `None` if the class is not needed, or only as material of constant folding.
+    /// Returns `None` if the result does not contain the class; classes that only constant folding uses
+    /// are not contained.
     pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
         self.own.get(&egraph.find(class)).copied()
     }
@@ -91,7 +90,7 @@ struct Candidate {
     at: usize,
     cost: Cost,
     inputs: Vec<usize>,
-    /// Classes of the constants that it is folded from; the resulting model does not need them.
+    /// Operands of a constant-folded candidate; the resulting model does not need them.
     materials: Vec<usize>,
 }
 

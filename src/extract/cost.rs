@@ -27,7 +27,7 @@ impl Cost {
         Cost(units)
     }
 
-    /// Adds two costs; impossible if either is.
+    /// Adds two costs; the sum is [`Cost::MAX`] if either is.
     /// Tree costs of heavily shared work grow exponentially. Sums saturate at the largest possible cost,
     /// which preserves their order, though not strictly.
     pub fn plus(self, other: Cost) -> Cost {

@@ -64,7 +64,7 @@ impl CostDelta {
         }
     }
 
-    /// Returns the saving of a change, and removes its nodes from the ledger.
+    /// Returns the saving of a change, and removes the costs of its nodes, so that each counts once.
     pub(super) fn saved(&mut self, change: &Change) -> Option<i64> {
         let Site::Node(at) = change.at else { return None };
         if !self.is_priced {

@@ -1,4 +1,4 @@
-//! Legality of e-nodes at the target opset and on the target runtimes, and the obstacles otherwise.
+//! Legality of e-nodes at the target opset and on the target runtimes, with reasons for illegal ones.
 
 use std::sync::Arc;
 
@@ -40,10 +40,10 @@ impl Target {
         self.taken(egraph, call)
     }
 
-    /// Checks that no target runtime is known not to support a call, whatever the specification says.
+    /// Checks that no target runtime is known not to support a call, regardless of the specification.
     ///
     /// # Errors
-    /// The refusal of the first runtime that does not support it.
+    /// The limitation of the first runtime that does not support it.
     pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         let key = egraph.analysis.tables.op(call.op);
         let mut speaking =
@@ -60,7 +60,7 @@ impl Target {
         Ok(())
     }
 
-    /// Returns what the operator version in force at the target does not support of a call.
+    /// Returns the features of a call that the operator version in force at the target does not support.
     /// Returns `None` if that version is not of the call's epoch.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
@@ -191,7 +191,7 @@ pub fn blockers(
     found
 }
 
-/// Returns true if the outputs of a call can be extracted, in any form.
+/// Returns true if the outputs of a call can be extracted, as a call or as separate values.
 fn is_possible(egraph: &EGraph, class: Id, call: &Call, possible: &dyn Fn(Id) -> bool) -> bool {
     let mut outputs =
         (0..call.outputs).filter_map(|index| egraph.lookup(ENode::Output { index, call: [class] }));

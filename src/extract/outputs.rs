@@ -10,8 +10,9 @@ const LOSES_OUTPUTS: [&str; 8] =
 const PASTS: [usize; 2] = [4, 5];
 
 /// Returns true if a call keeps its meaning without unused optional outputs.
-/// `is_given` tells which inputs are present. The outputs of BatchNormalization select training mode or
-/// are all required in it, and an Attention with a past must return a present. Others are unknown.
+/// `is_given` returns true for the inputs that are present. BatchNormalization is excluded, because its
+/// outputs select training mode or are all required in it. An Attention with a past must return a
+/// present. Operators outside of the list are not known to allow it.
 pub fn may_lose_outputs(key: &OpKey, is_given: &dyn Fn(usize) -> bool) -> bool {
     match &*key.name {
         _ if !key.domain.is_empty() => false,

@@ -122,7 +122,7 @@ impl<'a, 'm> Planner<'a, 'm> {
 
     /// Produces a graph output under its own name; adds an Identity if its class has another name.
     fn output(&mut self, output: ValueId) {
-        // Values not produced by this graph stay; a duplicate output is produced once.
+        // A value from outside of this graph needs no node. A repeated output is produced once.
         if !self.is_made_here(output) || !self.given.insert(output) {
             return;
         }
@@ -194,7 +194,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.slot(class)
     }
 
-    /// Returns the value that holds a class: an existing one if possible.
+    /// Returns the value that represents a class: an existing one if possible.
     fn slot(&mut self, class: Id) -> Item<ValueId> {
         let class = self.class(class);
         if let Some(&slot) = self.slots.get(&class) {
@@ -235,7 +235,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         value
     }
 
-    /// Emits the node of a class, if it needs one.
+    /// Emits the node of a class, if its selected e-node is a call or a `Constant` node.
     fn emit(&mut self, class: Id) {
         match self.form(class) {
             Some(ENode::Leaf(value)) => self.leaf(*value),
@@ -312,7 +312,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             let may_drop = is_optional && may_lose_outputs(key, &|input| self.is_given(call, input));
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
-                // The class of this output is produced by another node, which uses the value.
+                // Another node produces the class of this output under another name, so `old` stays unchanged.
                 (None, Some(old)) if !may_drop && !self.is_taken(old) => Some(Item::Old(old)),
                 (None, _) if may_drop || (kept.is_some() && old.is_none()) => None,
                 (None, _) => Some(self.new_value(class, None)),
@@ -356,7 +356,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             .collect();
         captured.sort_unstable();
         captured.dedup();
-        // An output that no node produces stays, for all of its users.
+        // A graph output that no node produces, such as an input, is not redirected.
         captured.retain(|value| !self.outputs.contains(value) || self.is_made_here(*value));
         for value in captured {
             if let Some(&class) = self.chosen.class_of.get(&value) {

@@ -1,4 +1,4 @@
-//! Provenance of e-nodes: the rules behind each.
+//! Provenance of e-nodes: the rules that each one derives from.
 //! These are the rule that created it and, transitively, those that created the inputs it matched.
 
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
     }
 
     /// Returns the latest steps before a given one that merged a class, at most [`MOST_STEPS`].
-    /// A value that everything uses may have as many as there are nodes.
+    /// The limit matters for a heavily used value, which may have as many steps as the graph has nodes.
     fn joins(&self, class: Id, before: usize) -> impl Iterator<Item = usize> {
         let joins = self.joining.get(&class).map_or(&[][..], Vec::as_slice);
         let before = &joins[..joins.partition_point(|&at| at < before)];

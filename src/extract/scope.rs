@@ -23,7 +23,7 @@ pub struct Task<'a> {
     pub target: &'a Target,
     /// Rules that never enlarge a graph; they run first, to a fixpoint.
     pub simplify: &'a [&'a Rule],
-    /// All rules, including those.
+    /// All rules, including those of `simplify`.
     pub all: &'a [&'a Rule],
     /// Cost model; without one, legal e-nodes are kept even if an alternative is cheaper.
     pub pricing: Option<&'a CostModel>,
@@ -39,11 +39,11 @@ pub enum Done {
         patch: Box<Patch>,
         report: egraph::Report,
     },
-    /// The graph has no legal form at the target.
+    /// The graph cannot be expressed legally at the target, because of these nodes.
     Blocked(Vec<Blocker>),
 }
 
-/// Finds the cheapest legal form of a graph.
+/// Finds the cheapest equivalent of a graph that is legal at the target.
 pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Task) -> Done {
     let Ok(egraph::Built { mut egraph, class_of, calls }) = egraph::build(model, graph, facts, uses) else {
         return Done::Unchanged;
@@ -93,7 +93,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
-            // The source graph is legal; Identity does not support every type.
+            // `Identity` does not support every type. The source graph itself is legal, so keep it.
             if task.target.is_source {
                 return Done::Unchanged;
             }

@@ -22,7 +22,7 @@ use crate::write::external::locations;
 pub struct ModelFile {
     /// Path as passed by the caller; findings have it as their file.
     pub name: Arc<str>,
-    /// Content of the file.
+    /// Model that was read from the file.
     pub model: Model,
     /// Findings of the reader, all below level error.
     pub findings: Vec<Finding>,
@@ -53,7 +53,7 @@ pub enum OpenError {
 }
 
 impl fmt::Display for OpenError {
-    /// Writes one line; of several findings, the first at level error.
+    /// Writes one line: the reason, or the first finding at level error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Unreadable { path, error } => f.write_str(&unreadable(path, error)),

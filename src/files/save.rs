@@ -17,7 +17,7 @@ use crate::write::file::{Pending, is_special, replace};
 /// Options to save a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// Format if the file extension does not decide.
+    /// Format to use if the file extension does not determine one.
     pub form: ModelFormat,
     /// Directory of the existing external data; it is copied if the model is saved to another directory.
     /// `None`: the directory of the saved model.

@@ -19,9 +19,9 @@ pub struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: FxHashMap<Arc<str>, ValueId>,
-    /// Names with several definitions, all still ahead in file order, with the first one.
+    /// First definition of each repeated name whose definitions all come later in the file.
     to_come: FxHashMap<Arc<str>, ValueId>,
-    /// Names with several definitions.
+    /// Names with several definitions; a use refers to the latest definition before it.
     repeated: FxHashSet<Arc<str>>,
 }
 
@@ -37,8 +37,8 @@ impl Scopes {
     }
 
     /// Defines a value in the innermost graph.
-    /// If the name is taken, it keeps resolving to the first value. The duplicate definition is reported
-    /// later, because two values share a name.
+    /// A use of a repeated name resolves to the latest definition before it, or else to the first one.
+    /// The duplicate definition is reported later, because two values share a name.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });
         let Some((scope, around)) = self.stack.split_last_mut() else { return value };
@@ -46,7 +46,7 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // If a node makes the first definition, too, uses before that node precede all definitions.
+            // If the first definition is a node output as well, a use before that node precedes all of them.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {

@@ -20,7 +20,7 @@ pub struct Cycle {
 /// Ties keep the file order, so a sorted file does not change.
 ///
 /// # Errors
-/// Returns a cycle if there is one, found from the first node of the file that is in or behind a cycle.
+/// The graph has a cycle. The returned one is found from the first node that cannot be sorted.
 pub fn sorted(model: &Model, graph: GraphId) -> Result<Vec<NodeId>, Cycle> {
     let nodes = &model.graphs[graph].nodes;
     let needs = Needs::of(model, graph);

@@ -51,7 +51,7 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     let is = |name: &str, at: usize| trace.argument(node, at, name).and_then(|given| trace.bool(given));
     match name {
         name if is_among(SOMETIMES, name) => Link::Perhaps,
-        // Variants that take a list of tensors.
+        // Overloads with a list of tensors.
         "atleast_1d" | "atleast_2d" | "atleast_3d" if has_list => Link::Perhaps,
         name if is_among(VIEWS, name) => Link::View,
         "contiguous" if given("memory_format").is_some() => Link::Perhaps,
@@ -87,7 +87,7 @@ fn laid_out(operand: Option<&TensorType>, result: Option<&TensorType>) -> Link {
 }
 
 impl Builder<'_> {
-    /// Returns the base of a view after the view has become `child`.
+    /// Returns the new value of the base after a write has replaced the elements of the view by `child`.
     pub fn base_with(&mut self, view: &View, base: ValueId, child: ValueId) -> Result<ValueId, String> {
         let node = self.trace.node(view.node);
         let name = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
@@ -163,7 +163,7 @@ impl Builder<'_> {
 }
 
 fn unreachable_by(node: &Node) -> String {
-    format!("it writes through a view made by `{}`, whose effect on its base cannot be expressed", node.op)
+    format!("it writes into a view created by `{}`, and the effect on its base cannot be expressed", node.op)
 }
 
 fn int(call: &Called, name: &str) -> Option<i64> {

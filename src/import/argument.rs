@@ -132,7 +132,7 @@ fn input(
             }
         }
         (Argument::List(mut members), true) => {
-            // -1 keeps a size. For Expand, so does 1.
+            // -1 keeps the size of an axis. In ONNX, Expand rejects -1, and 1 keeps the size.
             if is_expand(&call.op) {
                 let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
                 kept.for_each(|member| *member = Argument::Int(1));
@@ -159,7 +159,7 @@ fn is_expand(op: &str) -> bool {
     matches!(op, "expand" | "expand_copy" | "broadcast_to")
 }
 
-/// Adds an operand that may be complex, by the part that the builder requests.
+/// Adds an operand that may be complex: the part or parts selected by `builder.part`.
 fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(), String> {
     if builder.part == Part::Imaginary {
         let value = builder.imaginary_or_zeros(given)?;

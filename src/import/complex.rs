@@ -1,9 +1,9 @@
 //! Complex tensors as two tensors: the real and the imaginary parts.
 //!
-//! Operators that only move elements, or are linear with real factors, are applied to each part. All others
-//! get an operator of their own that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`.
-//! There, each tensor or number is followed by its imaginary part, which is absent if it is real. Model
-//! inputs and outputs are one tensor with a last axis of two.
+//! Operators that only move elements, or are linear with real factors, are applied to each part. Others
+//! become a separate operator that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. Its
+//! inputs alternate between real and imaginary parts; the imaginary part of a real operand is absent. A
+//! complex model input or output is one tensor with a last axis of two.
 
 use super::argument;
 use super::graph::{Builder, declared};
@@ -13,7 +13,7 @@ use crate::graph::{
 use crate::schema::aten;
 use crate::torch::{self, Argument, Node};
 
-/// Selects tensors of a complex value.
+/// Part of a complex value, or both parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Real,
@@ -108,7 +108,7 @@ impl Builder<'_> {
         let is_complex = gives(self, is_complex);
         if !is_complex && !gives(self, ElemType::is_float) {
             return Err(
-                "it takes complex tensors, but its result is neither complex nor floating-point".to_owned()
+                "its operands are complex, but its result is neither complex nor floating-point".to_owned()
             );
         }
         for part in [Part::Real, Part::Imaginary] {
@@ -128,7 +128,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds one complex operator that takes and returns both parts.
+    /// Adds one complex operator, with both parts of its operands and results.
     fn whole(&mut self, node: &Node) -> Result<(), String> {
         self.part = Part::Both;
         let said = argument::called(self, node)?;
@@ -142,7 +142,7 @@ impl Builder<'_> {
             }
         }
         if !said.is_known {
-            return Err("it takes or returns complex tensors".to_owned());
+            return Err("it is a custom operator with complex operands or results".to_owned());
         }
         self.add((aten::DOMAIN, &format!("{}{}", aten::COMPLEX, said.op)), said.inputs, outputs, said.attrs);
         Ok(())

@@ -160,7 +160,7 @@ impl Builder<'_> {
     }
 
     fn both(&mut self, given: &Argument) -> Result<Parts, String> {
-        let value = operand(self, given)?.ok_or("an operand of it is missing")?;
+        let value = operand(self, given)?.ok_or("one of its operands is missing")?;
         Ok([value].into_iter().chain(self.imaginary_of(given)).collect())
     }
 
@@ -207,7 +207,7 @@ impl Builder<'_> {
         Ok(self.onnx("Reshape", vec![Some(value), Some(none)], Vec::new()))
     }
 
-    /// Builds a subgraph with `say` as the current graph.
+    /// Builds a subgraph: `say` runs while the subgraph is the current graph.
     fn body(&mut self, say: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<GraphId, String> {
         let outer = self.graph;
         let graph = Graph { name: Some(self.fresh("body")), ..Graph::new(Owner::Model) };
@@ -249,7 +249,7 @@ impl Builder<'_> {
     }
 
     /// Makes a value an output of the current subgraph.
-    /// An Identity node is needed: the value may come from outside, or be returned twice.
+    /// An Identity node is added, because the value may come from outside, or be returned twice.
     fn give_one(&mut self, value: ValueId, ty: Type) {
         let value = self.onnx("Identity", vec![Some(value)], Vec::new());
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };

@@ -24,11 +24,12 @@ pub struct Writes {
     roots: FxHashMap<torch::ValueId, torch::ValueId>,
     /// Values that another value is, or may be, a view of.
     viewed: FxHashSet<torch::ValueId>,
-    /// For values that may share elements with others: those, and their write counts at that time.
+    /// For each value that may share elements with others: these others, and their write counts when
+    /// the value was computed.
     unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
     /// Number of writes to the elements of each root.
     counts: FxHashMap<torch::ValueId, usize>,
-    /// The write count up to which a value is up to date.
+    /// Write count of its root when each value was last computed; older values are stale.
     seen: FxHashMap<torch::ValueId, usize>,
     depth: usize,
     /// Inputs, buffers and weights that were written to, in order.
@@ -172,7 +173,7 @@ impl Builder<'_> {
         (kept.definition == Definition::Lifted).then_some(&*kept.name)
     }
 
-    /// Applies an in-place write: `operand`, and all its bases, take the elements of `result`.
+    /// Applies an in-place write: `result` replaces `operand`, and is scattered into its bases.
     fn written(
         &mut self,
         node: &Node,

@@ -17,7 +17,8 @@ impl Builder<'_> {
             let said = self.trace.value(input);
             if said.definition == Definition::Lifted {
                 let Some(tensor) = exported.weights.get(&*said.name) else {
-                    return Err(vec![blocked::program(&format!("its input `{}` has no tensor", said.name))]);
+                    let why = format!("no elements are stored for its weight `{}`", said.name);
+                    return Err(vec![blocked::program(&why)]);
                 };
                 let value = self.initializer(&said.name, as_pairs(tensor.clone()));
                 self.bind(input, value);
@@ -63,12 +64,12 @@ impl Builder<'_> {
         }
         let mut returned = FxHashSet::default();
         for output in outputs {
-            // Callers know the outputs that are not tensors.
+            // Other outputs are constants of the program (numbers, `None`), so the model omits them.
             if let Argument::Value(value) = output {
                 self.returns(*value, None, &mut returned).map_err(|why| (Some(*value), why))?;
             }
         }
-        // A functionalized program lists its mutations. Otherwise, its in-place operators revealed them.
+        // A functionalized program lists its mutations. In others, in-place operators recorded them.
         let said = exported.updates.iter().map(|update| (update.input, update.value));
         let seen = self.writes.outside.clone().into_iter().map(|root| (root, root));
         for (input, value) in said.chain(seen).collect::<Vec<_>>() {
@@ -86,8 +87,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Makes a value an output.
-    /// An Identity node is added if it is returned twice, passed through, or renamed.
+    /// Adds an output to the current graph, with the given name if any.
+    /// An Identity node is added if the value is returned twice, passed through, or renamed.
     fn returns(
         &mut self,
         value: torch::ValueId,

@@ -1,6 +1,6 @@
 //! Conversion of a traced TorchScript graph, printed by `print(traced.inlined_graph)`, to a program.
 //!
-//! The text holds the information that `torch.export` keeps, but encodes it differently: constants are nodes,
+//! The text has the information that `torch.export` records, but encodes it differently: constants are nodes,
 //! lists are packed and unpacked, parameters are module attributes, and overloads are not named. Weights come
 //! from a separate file. All sizes are those of the traced run, so the model's shapes are static.
 
@@ -21,7 +21,8 @@ use crate::torch::{
 /// Limit on resolved list members: nested lists can share members and grow exponentially.
 const MAX_MEMBERS: usize = 1 << 20;
 
-/// PyTorch prints standalone floats with this many digits; a float with as many may be truncated.
+/// PyTorch prints standalone floats with at most this many digits.
+/// A float with all of these digits may be rounded.
 const DIGITS: usize = 6;
 
 /// Converts a trace to a program, with findings about it.
@@ -68,7 +69,7 @@ struct Script<'w> {
     /// The tensors of lifted values, by value name.
     taken: FxHashMap<String, Tensor>,
     members: usize,
-    /// Number of floats taken at their printed precision.
+    /// Number of floats used at their printed precision, which may be truncated.
     printed: usize,
     weights: Option<&'w State>,
 }
@@ -161,12 +162,12 @@ impl Script<'_> {
         Ok((signature.name.split_once('.').map_or("", |(_, overload)| overload).into(), inputs))
     }
 
-    /// Normalizes any variant of `to` to `to.dtype`; the result type gives the dtype.
+    /// Normalizes any variant of `to` to `to.dtype`, with the dtype of the result.
     fn cast(&self, node: &Node, given: Vec<Argument>) -> Result<(Arc<str>, Vec<Input>), String> {
         let elem = node.outputs.first().and_then(|&output| self.trace.value(output).ty.elem());
         let elem = elem.ok_or("its target dtype is not recorded")?;
-        // In most variants, a memory format follows `copy`. A preserved format, or none, is no reason to
-        // copy.
+        // In most variants, a memory format follows `copy`. `None` and `preserve_format` (1) never force
+        // a copy, so they are dropped.
         let (copies, format) = match given.as_slice() {
             [.., copies @ Argument::Bool(_)] => (copies.clone(), None),
             [.., copies, Argument::None | Argument::Int(1)] => (copies.clone(), None),

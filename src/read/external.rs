@@ -157,7 +157,7 @@ fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
     text.trim().parse().map(Some).map_err(|_| Fault::BadNumber { key, text: text.to_owned() })
 }
 
-/// Returns why a location is outside of the model's directory, judged by its text, on any platform.
+/// Returns the reason why a location is outside of the model's directory, by its text on any platform.
 pub fn leaves_folder(location: &str) -> Option<&'static str> {
     let is_drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || is_drive {

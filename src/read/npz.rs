@@ -3,7 +3,7 @@
 use super::zipped;
 use crate::graph::{ElemType, Tensor};
 
-/// Maximum number of bytes inflated for an array, whatever size the file states.
+/// Maximum number of bytes inflated for an array, regardless of the size that the file states.
 const MAX_INFLATED: u64 = 1 << 30;
 
 /// Returns the arrays of an archive with their names, in file order.

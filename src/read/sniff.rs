@@ -25,7 +25,7 @@ pub enum Kind {
     Other,
 }
 
-/// Number of leading bytes that decide about the type.
+/// Number of leading bytes that determine the type.
 const SAMPLE: usize = 16 << 10;
 
 /// Returns the type of a file with this name and content.
@@ -60,7 +60,7 @@ fn text_start(sample: &[u8]) -> Option<&str> {
         }
         Err(_) => return None,
     };
-    // Logs contain terminal control: escape starts a color; progress bars use backspace and carriage return.
+    // Logs contain control characters: escape starts a color, progress bars use backspace and carriage return.
     let legal = |byte: u8| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08);
     let starts_as_protobuf = sample.first().is_none_or(|&first| first == 0x08);
     (!starts_as_protobuf && text.bytes().all(legal)).then_some(text)
@@ -100,7 +100,7 @@ fn is_field_of_model(line: &str) -> bool {
         .any(|field| line.trim_start().starts_with(field))
 }
 
-/// Returns the type of a text file with this extension, if the extension decides.
+/// Returns the type of a text file with this extension, if the extension determines it.
 fn by_extension(extension: &str) -> Option<Kind> {
     match extension {
         "py" => Some(Kind::Python),

@@ -23,7 +23,7 @@ use crate::targets::Targets;
 use numbers::{Claim, Outcome};
 use run::Runtime;
 
-/// Rule under test. Other rules help where it cannot reach a target alone.
+/// Rule under test, and the other rules, which are added if the rule alone cannot reach a target opset.
 pub struct RuleTest<'r> {
     rule: &'r Rule,
     alone: RuleSet,
@@ -33,7 +33,7 @@ pub struct RuleTest<'r> {
 }
 
 impl<'r> RuleTest<'r> {
-    /// Creates a test of `rule`; `others` has all rules.
+    /// Creates a test of `rule`; `others` has all rules, including this one.
     pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
         RuleTest { rule, alone: RuleSet::of(rule.clone()), others, targets: None, runtime: None }
     }
@@ -58,8 +58,8 @@ impl<'r> RuleTest<'r> {
         match &example.expect {
             Expect::Becomes(wanted) => self.becomes(example, wanted),
             Expect::Computes => self.computes(example),
-            // Ignore whether a match would be reported, or refused because of facts: only the rule is under
-            // test.
+            // Any match of the pattern is an error, even if it would not be reported or its rewrite would
+            // contradict inferred facts.
             Expect::Unchanged => match self.fires(&example.model) {
                 false => Ok(()),
                 true => Err("the rule matches".to_owned()),
@@ -141,7 +141,7 @@ impl<'r> RuleTest<'r> {
                 let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
                 match without.is_ok_and(|without| text(&without) == text(&outcome)) {
                     true => Err(format!(
-                        "the other rules give the same result without it; by itself: {by_itself}"
+                        "the other rules suffice without this rule; on its own, it fails: {by_itself}"
                     )),
                     false => Ok((outcome, self.rule.safety.max(Safety::Rounding))),
                 }
@@ -158,7 +158,7 @@ impl<'r> RuleTest<'r> {
             }
         };
         let wanted: Vec<&str> = wanted.iter().map(|message| &**message).collect();
-        if found == wanted { Ok(()) } else { Err(format!("wanted {wanted:#?}, found {found:#?}")) }
+        if found == wanted { Ok(()) } else { Err(format!("expected {wanted:#?}, found {found:#?}")) }
     }
 
     fn apply(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<Model, String> {
@@ -192,7 +192,7 @@ impl<'r> RuleTest<'r> {
         }
     }
 
-    /// Returns true if the rule applies to the main graph.
+    /// Returns true if the rule can rewrite a match in the main graph.
     fn fires(&self, model: &Model) -> bool {
         let (proved, uses) = (infer(model, infer::Options::default()), Uses::new(model));
         let facts = match self.rule.phase {

@@ -190,21 +190,21 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
 fn difference(wanted: &Val, found: &Val, claim: &Claim, numbers: Numbers) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim, numbers),
-        _ => (wanted != found).then(|| format!("wanted {wanted:?}, got {found:?}")),
+        _ => (wanted != found).then(|| format!("expected {wanted:?}, found {found:?}")),
     }
 }
 
 fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim, numbers: Numbers) -> Option<String> {
     let describe = |array: &Array| format!("{}{:?}", array.elem(), array.shape());
     if (wanted.elem(), wanted.shape()) != (found.elem(), found.shape()) {
-        return Some(format!("wanted {}, got {}", describe(wanted), describe(found)));
+        return Some(format!("expected {}, found {}", describe(wanted), describe(found)));
     }
     let (Ok(a), Ok(b)) = (wanted.f64s(), found.f64s()) else {
-        return (wanted != found).then(|| format!("wanted {wanted:?}, got {found:?}"));
+        return (wanted != found).then(|| format!("expected {wanted:?}, found {found:?}"));
     };
     let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
     // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so
-    // equivalent forms may differ there. With finite inputs, finite results must stay finite.
+    // equivalent models may differ there. With finite inputs, finite results must stay finite.
     let may_change = |b: f64| numbers == Numbers::Special && !b.is_finite();
     let is_open = |a: f64, b: f64| claim.phase == Phase::Convert && (!a.is_finite() || may_change(b));
     let scale = |a: f64| if wanted.elem().is_integer() { 1.0 } else { a.abs().max(1.0) };
@@ -219,7 +219,7 @@ fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
 }
 
 /// Returns the tolerance for rounding in a different order.
-/// It is a few units in the last place of larger intermediate results.
+/// It allows for a few units in the last place of intermediate results larger than the final ones.
 fn tolerance(elem: ElemType) -> f64 {
     match elem {
         ElemType::Double => 1e-9,

@@ -26,7 +26,7 @@ pub enum Unrunnable {
 #[derive(Debug)]
 pub enum Failure {
     Unrunnable(Unrunnable),
-    /// The inputs do not fit the model; others may.
+    /// The model rejects these inputs, but may accept others.
     BadInput(String),
 }
 

@@ -1,8 +1,8 @@
 //! The built-in rules: their files and the index of them.
 //!
-//! Release and WebAssembly builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so
-//! that rules can be edited without recompiling. In every build, the environment variable
-//! `ONNX_LINT_RULES` selects another folder.
+//! Release and WebAssembly builds embed the files and the index. Debug builds read the folder `rules/`
+//! of the checkout at run time, so that rules can be edited without recompiling. In every build, the
+//! environment variable `ONNX_LINT_RULES` selects another folder.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

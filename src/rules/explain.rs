@@ -10,17 +10,17 @@ pub struct Listed<'r> {
     pub severity: &'static str,
     /// Kind of fix that `onnx-fix` applies: "safe", "unsafe", or none.
     pub fix: Option<&'static str>,
-    /// First line of its docs.
+    /// First line of the docs of the rule.
     pub summary: &'r str,
 }
 
 impl Rule {
-    /// Returns the first line of its docs.
+    /// Returns the first line of the docs.
     pub fn summary(&self) -> &str {
         self.docs.lines().next().unwrap_or("").trim()
     }
 
-    /// Returns its line in the list of rules.
+    /// Returns the line of this rule in the list of rules.
     pub fn listed(&self) -> Listed<'_> {
         let fix = match self.safety {
             _ if self.is_lint_only() => None,
@@ -36,7 +36,7 @@ impl Rule {
         }
     }
 
-    /// Renders its page in Markdown: docs, effect, assumptions, and examples as written in the file.
+    /// Renders the page of the rule in Markdown: docs, effect, assumptions, and examples as in the file.
     pub fn page(&self) -> String {
         let mut page = format!("# {} {}\n\n{}\n", self.code, self.name, self.docs.trim_end());
         page.push_str(&format!("\nSeverity: {}. {}\n", self.severity, self.what_it_does()));

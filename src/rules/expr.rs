@@ -106,7 +106,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// Returns its symbol in rule files.
+    /// Returns the symbol of the operator in rule files.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -131,7 +131,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// Returns its symbol in rule files.
+    /// Returns the symbol of the operator in rule files.
     pub fn symbol(self) -> &'static str {
         match self {
             CompareOp::Eq => "==",

@@ -24,7 +24,7 @@ macro_rules! functions {
             /// All functions.
             pub const ALL: &'static [Func] = &[$(Func::$func),*];
 
-            /// Returns its name in a rule.
+            /// Returns the name of the function in rules.
             pub fn name(self) -> &'static str {
                 match self { $(Func::$func => $name),* }
             }
@@ -39,7 +39,7 @@ macro_rules! functions {
                 match self { $(Func::$func => 0 $(+ $optional)?),* }
             }
 
-            /// Returns true if it inspects the graph (or the e-graph); others are evaluated in `arith`.
+            /// Returns true if the function inspects the graph (or the e-graph); others are evaluated in `arith`.
             pub fn asks_host(self) -> bool {
                 match self { $(Func::$func => false $(|| stringify!($source) == "host")?),* }
             }
@@ -75,7 +75,7 @@ functions! {
     Elements "elements" (Value) from host;
     /// Whether every element is known to be at least this number.
     AtLeast "at_least" (Value, Expr) from host;
-    /// Number of node inputs that use a value, plus one for each graph output that it is.
+    /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
     /// Whether a value is an output of the graph.
     IsOutput "is_output" (Value) from host;
@@ -130,7 +130,7 @@ functions! {
     Range "range" (Expr, Expr);
     /// Items in ascending order.
     Sorted "sorted" (Expr);
-    /// Items without duplicates; the first of each stays.
+    /// Items without duplicates, in order of first occurrence.
     Unique "unique" (Expr);
     /// Sum of a list of numbers.
     Sum "sum" (Expr);
@@ -148,7 +148,7 @@ functions! {
     Cos "cos" (Expr);
     /// Whether a size is dynamic, not a number.
     IsFree "is_free" (Expr);
-    /// Whether two sizes are known to be equal; false if it is unknown.
+    /// Whether two sizes are proved equal in every run; false if undecided.
     IsSame "is_same" (Expr, Expr);
     /// Whether every item equals the given one.
     All "all" (Expr, Expr);
@@ -211,7 +211,7 @@ impl Func {
         is_named_so || matches!(self, Func::All | Func::KeepsZeros)
     }
 
-    /// Returns true if the answer can differ between equivalent values.
+    /// Returns true if the result of the function can differ between equivalent values.
     /// Rules that assert equalities must not depend on it.
     pub fn asks_origin(self) -> bool {
         matches!(self, Func::IsStored | Func::NodeName | Func::ModulePath)

@@ -52,7 +52,7 @@ pub trait Host {
     /// Returns the tensor of a large constant.
     fn weight(&self, value: Self::Value) -> Option<&Tensor>;
 
-    /// Returns the number of node inputs that use a value, plus one for each graph output that it is.
+    /// Returns the number of uses of a value: as node inputs, and as graph outputs.
     fn uses(&self, value: Self::Value) -> usize;
 
     /// Returns true if a value is an output of the graph.

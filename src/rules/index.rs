@@ -1,7 +1,7 @@
 //! Index of the rule files: properties of each rule that are needed before it is parsed.
 //!
 //! `build.rs` includes this file to embed the index in release builds; other builds compute it at run
-//! time. It uses nothing of the crate but [`outline`](super::outline).
+//! time. Of this crate, it may use only the module [`outline`](super::outline).
 
 use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
 

@@ -62,7 +62,7 @@ impl Entry {
         }
     }
 
-    /// Returns true if its pattern can match in a model with these operators only.
+    /// Returns true if the pattern of the rule can match in a model with these operators only.
     /// A bidirectional rule must match in at least one direction.
     fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
         match self {
@@ -75,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// Returns the phase in which it runs; `None` for a page.
+    /// Returns the phase in which the rule runs; `None` for the page of a built-in analysis.
     fn phase(&self) -> Option<Phase> {
         match self {
             Entry::Read(rule) => Some(rule.phase),
@@ -101,7 +101,7 @@ impl RuleSet {
     /// Loads the built-in rules; without this call, they are loaded on first use.
     ///
     /// # Errors
-    /// The rules come from a folder (see `rules/README.md`) that cannot be read; the message says why.
+    /// The rules come from a folder (see `rules/README.md`) that cannot be read, for the returned reason.
     pub fn load() -> Result<(), &'static str> {
         built_in::load().map(|_| ())
     }

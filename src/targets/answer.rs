@@ -7,7 +7,7 @@ use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher;
 
-/// Answer of a target for a node.
+/// Support of a node by a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The node is supported.
@@ -21,13 +21,13 @@ pub enum Answer {
 /// Reason why a target does not support a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Evidence for it.
+    /// Evidence for the lack of support.
     pub evidence: Arc<Evidence>,
     /// Reason, as the predicate of a sentence about the operator: "is not supported where rank(X) == 5".
     pub why: String,
 }
 
-/// Node to ask about.
+/// Node whose support is queried.
 pub struct Query<'a, H: Host> {
     /// Graph or e-graph that contains the node.
     pub host: &'a H,
@@ -37,14 +37,14 @@ pub struct Query<'a, H: Host> {
     pub domain: &'a str,
     /// Name of the operator.
     pub op: &'a str,
-    /// First version of its epoch; `None` if the operator has no schema.
+    /// First version of the operator's epoch; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 
 impl Profile {
     /// Returns whether the target supports a node.
-    /// Stronger evidence takes precedence. Among lines with equal evidence, refusals come first. An
-    /// undecided condition makes the answer unknown.
+    /// Stronger evidence takes precedence. Among lines with equal evidence, those that exclude a node come
+    /// first. If the condition of the deciding line is undecided, support is unknown.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {
@@ -81,7 +81,7 @@ impl Profile {
     }
 }
 
-/// Returns whether all answers are true; `None` if that is undecided.
+/// Returns whether all items are true; `None` if that is undecided.
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let answers: Vec<Option<bool>> = answers.collect();
     match answers.contains(&Some(false)) {
@@ -90,7 +90,7 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     }
 }
 
-/// Explains the refusal of a node that no line of a closed list supports.
+/// Returns the reason why a node is not supported, if no line of a complete list states that it is.
 fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> String {
     let taken = lines.filter(|line| line.is_taken);
     let mut taken: Vec<&str> = taken.filter_map(|line| Some(&*line.test.as_ref()?.text)).collect();
@@ -112,7 +112,7 @@ impl Line {
             all(test.conditions.iter().map(|one| env.truth(one)))
         };
         if test.direction.pattern.nodes.len() == 1 {
-            // Named operands follow the order of the specification, as in the first match.
+            // Commutative operands match in two orders; the first match has the order of the specification.
             return answer(found.first()?);
         }
         let misses = found.iter().map(|found| answer(found).map(|is_so| !is_so));

@@ -19,9 +19,9 @@ pub struct Judged {
     pub unknown: Vec<NodeId>,
 }
 
-/// Asks a target about every node, including those of subgraphs and functions.
-/// Calls of local functions are judged by the nodes of the function. A `Constant` is data, and is only
-/// judged if the target mentions it.
+/// Determines the support of every node by a target, including nodes of subgraphs and functions.
+/// For a call of a local function, the nodes of the function count. A `Constant` is data, and only counts
+/// if the target mentions the operator.
 pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Judged {
     let mut judged = Judged::default();
     let names = model.functions.iter().map(|function| function.name.as_deref().unwrap_or(""));

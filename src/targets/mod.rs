@@ -1,7 +1,7 @@
 //! Targets: runtimes and devices, with their capabilities defined in data files in `targets/`.
 //!
-//! A [`Profile`] is one version of one target. It answers whether a node is supported (yes, no or
-//! unknown), in a plain graph or an e-graph, and names its evidence.
+//! A [`Profile`] is one version of one target. It determines whether a node of a plain graph or an
+//! e-graph is supported (yes, no or unknown), with the evidence.
 
 mod answer;
 #[doc(hidden)]

@@ -24,7 +24,7 @@ impl EvidenceKind {
     pub const ALL: [EvidenceKind; 3] =
         [EvidenceKind::Measured, EvidenceKind::Documented, EvidenceKind::Inferred];
 
-    /// Returns its keyword in target files.
+    /// Returns the keyword of the kind in target files.
     pub fn name(self) -> &'static str {
         match self {
             EvidenceKind::Measured => "measured",
@@ -86,7 +86,7 @@ pub(super) struct Line {
     pub because: Option<Arc<str>>,
 }
 
-/// Statement that everything supported is listed, for one kind of evidence.
+/// Statement that the listed operators are the only supported ones, according to one kind of evidence.
 #[derive(Clone, Debug)]
 pub(super) struct Closed {
     pub evidence: Arc<Evidence>,
@@ -123,14 +123,14 @@ pub struct Profile {
     pub evidence: Vec<Arc<Evidence>>,
     /// Lines by domain and operator.
     pub(super) lines: FxHashMap<Arc<str>, FxHashMap<Arc<str>, Vec<Line>>>,
-    /// Domains whose operators are all supported, except those that a line refuses.
+    /// Domains whose operators are all supported, except those that a line excludes.
     pub(super) domains: Vec<(Arc<str>, Arc<Evidence>)>,
     /// Statements that the list of supported operators is complete.
     pub(super) closed: Vec<Closed>,
 }
 
 impl Profile {
-    /// Returns its label: `ONNX Runtime 1.17`.
+    /// Returns the label: `ONNX Runtime 1.17`.
     pub fn label(&self) -> String {
         if self.version.is_empty() {
             self.title.to_string()
@@ -139,7 +139,7 @@ impl Profile {
         }
     }
 
-    /// Returns its command-line argument: `onnxruntime=1.17`.
+    /// Returns the command-line argument that selects the profile: `onnxruntime=1.17`.
     pub fn argument(&self) -> String {
         if self.version.is_empty() {
             self.name.to_string()
@@ -148,12 +148,12 @@ impl Profile {
         }
     }
 
-    /// Returns true if it has any information about nodes.
+    /// Returns true if the profile has any information about nodes.
     pub fn knows_nodes(&self) -> bool {
         !self.lines.is_empty() || !self.closed.is_empty()
     }
 
-    /// Returns true if it may refuse a node of this operator.
+    /// Returns true if the profile may state that a node of this operator is not supported.
     pub fn speaks_of(&self, domain: &str, op: &str) -> bool {
         !self.closed.is_empty() || !self.lines_of(domain, op).is_empty()
     }

@@ -92,11 +92,11 @@ impl Targets {
     }
 
     /// Finds the profile for `ort=1.17`, or for the newest version with `ort`.
-    /// For a version between two known ones, only its loadable versions are known: at most those of the
+    /// A version between two known ones is only known to load at most the opsets and IR versions of the
     /// later one.
     ///
     /// # Errors
-    /// The target or the version is unknown; the message says which.
+    /// The target is unknown, or the version is not a number; the message names it.
     pub fn find(&self, text: &str) -> Result<Arc<Profile>, String> {
         let (name, version) = match text.split_once('=') {
             Some((name, version)) => (name, Some(version)),
@@ -137,7 +137,8 @@ impl Targets {
 }
 
 /// Returns the profile of a version, or of the newest one with this prefix.
-/// For an unlisted version, only the bounds of the next later one are known.
+/// An unlisted version gets no information about nodes, and at most the opsets and IR versions of the
+/// next later one.
 fn of_version(versions: &[Arc<Profile>], version: &str, wanted: &[u64]) -> Profile {
     let begins = |profile: &&Arc<Profile>| wanted.starts_with(&parts(&profile.version));
     if let Some(same) = versions.iter().rev().find(begins) {

@@ -169,7 +169,7 @@ fn line(cursor: &mut Cursor, is_taken: bool) -> Parsed<LineAst> {
     Ok(LineAst { is_taken, ops, conditions, because: because(cursor)? })
 }
 
-/// Parses the rest of `not match`.
+/// Parses a pattern after `not match`.
 fn together(cursor: &mut Cursor) -> Parsed<PatternAst> {
     let start = cursor.peek().span;
     let nodes = pattern(cursor)?;

@@ -143,7 +143,7 @@ fn annotations_are_grouped_by_line() {
     let ran = sandbox.lint(&arguments);
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("%0A2 more of the same, at `/Reshape` of b.onnx, `/Reshape` of c.onnx"),
+        ran.stdout.contains("%0A2 more like this, at `/Reshape` of b.onnx, `/Reshape` of c.onnx"),
         "{}",
         ran.stdout
     );

@@ -148,7 +148,7 @@ fn differences_of_the_interface_are_reported() {
     );
     let square = NET.replace("[N,4] x", "[N,N] x");
     let ran = diff(&square, &[("[N,N] x", "[N,M] x")], &[]);
-    assert!(ran.stdout.contains("dimension `N` of a has two names in b"), "{ran:?}");
+    assert!(ran.stdout.contains("dimension `N` of a corresponds to two names in b"), "{ran:?}");
 }
 
 #[test]

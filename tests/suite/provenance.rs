@@ -112,11 +112,11 @@ fn ambiguous_names_are_rejected() {
     );
     is_refused(
         &graph("float[N,8] x", "t, t = Split <axis = 1> (x)  y = Abs (t)"),
-        "`t` is defined 2 times, and one node makes both",
+        "`t` is defined 2 times, and one node produces both",
     );
     is_refused(
         "g (float[N,4] x) => (float[N,4] x) { x = Relu (x) }",
-        "`x` is defined 2 times, and both are inputs or outputs of the model, whose names a caller uses",
+        "`x` is defined 2 times, and both are inputs or outputs of the model, which callers address by name",
     );
 }
 

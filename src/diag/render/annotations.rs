@@ -47,7 +47,7 @@ pub fn azure(run: Run) -> String {
         let kind = match finding.level {
             Level::Error => "error",
             Level::Warning => "warning",
-            // Azure has no lower kind of issue, and counts warnings.
+            // Azure has no issue type below a warning, and it counts warnings: print a plain line.
             Level::Info | Level::Hint => {
                 let line = if spot.line > 0 { format!(":{}", spot.line) } else { String::new() };
                 let text =
@@ -66,7 +66,7 @@ pub fn azure(run: Run) -> String {
     by_line(run.findings).iter().map(command).collect()
 }
 
-/// Makes text safe to print on its own line, so that no service mistakes it for a command.
+/// Removes line breaks and splits `##`, so that no service interprets the text as a command.
 fn harmless(text: &str) -> String {
     text.replace(['\r', '\n'], " ").replace("##", "# #")
 }

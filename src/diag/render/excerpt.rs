@@ -56,7 +56,7 @@ impl Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();
         let start = (column as usize).wrapping_sub(1);
-        // Errors at the end of a text point one past it; larger columns belong to another text.
+        // An error at the end of the line points one past it. A larger column is not from this line.
         if column == 0 || start > line.chars().count() {
             return Excerpt::around(line, whole, room);
         }
@@ -65,7 +65,7 @@ impl Excerpt {
 }
 
 /// Returns the characters to show of a line of length `len` with the span `start..end`.
-/// Three eighths of the room are left of a span that is far to the right.
+/// If the line must be cut on the left, three eighths of the excerpt precede the span.
 fn window(len: usize, start: usize, end: usize, room: usize) -> Range<usize> {
     if len <= room {
         return 0..len;

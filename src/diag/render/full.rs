@@ -68,7 +68,7 @@ fn write_all(out: &mut dyn WriteColor, groups: &[Group], look: Look) -> Result<(
 /// Usual width of the gutter, in columns.
 const USUAL_GUTTER: usize = 7;
 
-/// Maps levels to colors; the names of levels are ours.
+/// Maps a level to the severity that determines its color in codespan.
 fn severity(level: Level) -> Severity {
     match level {
         Level::Error => Severity::Error,
@@ -91,7 +91,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn write(&self, out: &mut dyn WriteColor) -> Result<()> {
         self.header(out)?;
-        // The width of the gutter is only known after lines are cut; hardly any exceed this one.
+        // Lines are cut before the width of the gutter is known, so assume the usual width.
         let snippets = snippets(self.finding, self.look.excerpt(USUAL_GUTTER));
         let gutter = snippets.iter().map(|snippet| digits(snippet.number)).max().unwrap_or(1);
         for (index, snippet) in snippets.iter().enumerate() {
@@ -131,7 +131,7 @@ impl Report<'_> {
         let style = if snippet.primary { LabelStyle::Primary } else { LabelStyle::Secondary };
         let span = excerpt.span.start..excerpt.span.end.max(excerpt.span.start + 1);
         let label = one_line(&snippet.label);
-        // A label that does not fit next to its carets goes below them.
+        // A label that does not fit next to its carets is printed below them.
         let carets = excerpt.text[..span.end.min(excerpt.text.len())].chars().count();
         let indent = gutter + 3;
         let fits = carets + 1 + label.chars().count() <= self.look.room(indent);

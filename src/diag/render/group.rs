@@ -8,10 +8,10 @@ use crate::diag::Finding;
 /// Maximum number of similar findings shown individually.
 const SHOWN_EACH: usize = 3;
 
-/// Maximum number of places listed for the others.
+/// Maximum number of places listed for the remaining findings of a group.
 const NAMED: usize = 5;
 
-/// Finding with similar ones.
+/// Finding that is shown, with the similar findings that are only counted.
 #[derive(Debug)]
 pub struct Group<'a> {
     pub first: &'a Finding,
@@ -19,14 +19,14 @@ pub struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Returns `999 more of the same, at …`; `None` for a single finding.
+    /// Returns `999 more like this, at …`; `None` for a single finding.
     pub fn others(&self) -> Option<String> {
         let mut places: Vec<String> = self.more.iter().map(|finding| place(finding, self.first)).collect();
         places.dedup();
         places.retain(|place| !place.is_empty());
         let rest = if places.len() > NAMED { ", …" } else { "" };
         let places = places.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let what = format!("{} more of the same", self.more.len());
+        let what = format!("{} more like this", self.more.len());
         let text = if places.is_empty() { what } else { format!("{what}, at {places}{rest}") };
         (!self.more.is_empty()).then_some(text)
     }
@@ -62,7 +62,7 @@ pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     groups.iter().map(|group| made(findings, group)).collect()
 }
 
-/// Groups findings of one rule at one line of a file, which services show once.
+/// Groups findings of one rule at one line of a file, because services show only one of them.
 pub fn by_line(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let spot = spot(finding);
@@ -112,7 +112,7 @@ mod tests {
             (0..1000).map(|index| finding("a.onnx", &format!("`n{index}` takes {index}"))).collect();
         let groups = by_model(&many);
         assert_eq!(groups.len(), 1);
-        assert_eq!(groups[0].others().as_deref(), Some("999 more of the same"));
+        assert_eq!(groups[0].others().as_deref(), Some("999 more like this"));
         assert_eq!(by_model(&many[..3]).len(), 3);
         let two = [finding("a.onnx", "`x` is"), finding("b.onnx", "`y` is"), finding("b.onnx", "`y` was")];
         assert_eq!(by_model(&two).len(), 3);
@@ -136,6 +136,6 @@ mod tests {
         let findings = [at_line("a.onnx"), at_line("b.onnx"), finding("c.onnx", "in c.onnx")];
         let groups = by_line(&findings);
         assert_eq!(groups.len(), 2);
-        assert_eq!(groups[0].others().as_deref(), Some("1 more of the same, at b.onnx"));
+        assert_eq!(groups[0].others().as_deref(), Some("1 more like this, at b.onnx"));
     }
 }

@@ -1,8 +1,9 @@
 //! JUnit XML: a test suite per file, and a test case per finding.
 //!
-//! Warnings and errors are failed tests. Hints and infos are passed tests with output, and a file
-//! without findings has one passed test. JUnit errors are tests that did not finish, whose number
-//! schemas require. The schemas have no `file` or `line` attributes, so the text begins with the place.
+//! Warnings and errors are failed tests. Hints and infos are passed tests with output. A file without
+//! findings has one passed test. In JUnit, an error is a test that did not finish; there are none here,
+//! but schemas require their number. Schemas have no `file` or `line` attributes, so the text begins
+//! with the place.
 
 use std::io::Result;
 

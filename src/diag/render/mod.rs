@@ -109,27 +109,27 @@ impl Format {
         Format::ModelExplorer,
     ];
 
-    /// Returns true if it is read locally, rather than by a service that knows the repository.
+    /// Returns true if the output is read locally, rather than by a service with access to the repository.
     pub fn is_for_people(self) -> bool {
         matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines | Format::Html)
     }
 
-    /// Returns true if it includes the documentation of rules.
+    /// Returns true if the format includes the documentation of rules.
     pub fn has_pages(self) -> bool {
         matches!(self, Format::Sarif | Format::Html)
     }
 
-    /// Returns true if it shows [`Finding::picture`].
+    /// Returns true if the format shows [`Finding::picture`].
     pub fn has_pictures(self) -> bool {
         self == Format::Html
     }
 
-    /// Returns true if it is limited to the findings of one model.
+    /// Returns true if the format is limited to the findings of one model.
     pub fn is_of_one_model(self) -> bool {
         self == Format::ModelExplorer
     }
 
-    /// Returns its name on the command line.
+    /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Full => "full",

@@ -1,4 +1,4 @@
-//! Places of findings for tools that know files and lines, but no graphs.
+//! Places of findings as file and line, for formats without graphs.
 
 use crate::diag::{Finding, GraphPlace, Place, Rewrite, SourcePlace};
 
@@ -16,7 +16,7 @@ pub struct Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// Returns the column after the last one.
+    /// Returns the column just past the span; `None` if the span is unknown.
     pub fn end_column(&self) -> Option<u32> {
         (self.column > 0 && self.width > 0).then(|| self.column.saturating_add(self.width))
     }
@@ -40,7 +40,7 @@ fn source_spot(source: &SourcePlace) -> Spot<'_> {
     }
 }
 
-/// Converts a place in the linted file; `is_here` tells whether Python files are local.
+/// Converts a place in the linted file; `is_here` is true if Python files are local.
 pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a> {
     match place {
         Place::Source(source) if is_here => source_spot(source),
@@ -83,7 +83,7 @@ pub fn message_at_node(finding: &Finding) -> String {
     if let Some(graph) = finding.place.graph().filter(|graph| !graph.node.is_empty()) {
         message += &format!("\nnode: {} in {}", node_path(graph), finding.file);
     }
-    // A line on another machine cannot be linked, but it tells where to look.
+    // A line of a file on another machine cannot be linked, but is still useful to a reader.
     if let Some(source) = finding.source.as_ref().filter(|_| !finding.is_here) {
         message += &format!("\nPython: {}:{}", source.file, source.line);
     }

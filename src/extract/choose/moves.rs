@@ -1,9 +1,9 @@
-//! Moves of several classes that only pay together.
+//! Moves that change several classes at once, because each change alone would raise the cost.
 //!
-//! A value may be worth its cost only if all potential users take it, such as a product shared by two
-//! e-nodes that are cheaper without it individually. So an unused class is selected tentatively, its
-//! potential users are re-optimized, and it stays if the total cost drops. Conversely, a used class is
-//! withheld from all of its users at once. Moves that do not pay are reverted.
+//! A value may be worth its cost only if several users share it. An example is a product shared by two
+//! e-nodes, each of which is cheaper without it. Therefore an unused class is selected tentatively, and
+//! its potential users are re-optimized. Conversely, a used class is withheld from all of its users at
+//! once. A move is reverted unless it lowers the total cost.
 
 use super::search::{Balance, LocalSearch};
 
@@ -41,7 +41,7 @@ impl LocalSearch<'_> {
         }
         balance.saved = balance.saved.plus(self.drop([class]));
         if !balance.is_gain() {
-            // The tentative use may be the only one of the changed classes.
+            // Restore the tentative use first: changed classes may be in use only through it.
             self.take(class);
             self.take_back();
             self.drop([class]);
@@ -86,7 +86,7 @@ impl LocalSearch<'_> {
     }
 }
 
-/// Removes duplicates, which are adjacent in a list of takers.
+/// Removes duplicates, which are adjacent in a list of users.
 fn distinct(takers: &[usize]) -> impl Iterator<Item = usize> {
     takers.chunk_by(|a, b| a == b).map(|same| same[0])
 }

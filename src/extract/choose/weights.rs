@@ -1,7 +1,7 @@
-//! Folded constants and their materials.
+//! Folded constants and the constants that they are computed from (their *materials*).
 //!
-//! A folded constant becomes an initializer: its candidate needs nothing, and costs its storage.
-//! The classes it is folded from keep only candidates of that kind, so the computation is acyclic.
+//! A folded constant becomes an initializer: its candidate has no inputs, and costs its storage.
+//! Its materials are stored or folded constants themselves, so the computation is acyclic.
 
 use egg::Id;
 
@@ -12,7 +12,7 @@ use crate::extract::cost::CostModel;
 /// Maximum depth of computations that are folded.
 const MAX_LEVELS: usize = 64;
 
-/// Gives each constant that the file does not store one candidate that computes it, if possible.
+/// Reduces the candidates of each unstored constant to one that folds it, if there is one.
 pub(super) fn compute(egraph: &EGraph, pricing: &CostModel, ids: &[Id], of: &mut [Vec<Candidate>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;

@@ -14,7 +14,7 @@ pub enum Objective {
     Latency,
 }
 
-/// Prices, in units of the table.
+/// Prices in the units of one table; each field is the price of the item that its comment names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prices {
     /// Any node.

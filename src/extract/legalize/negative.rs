@@ -48,7 +48,7 @@ pub(super) fn input(form: &mut Candidate, slot: Slot) -> bool {
     united(form, variant)
 }
 
-/// Returns the size that negative numbers in an input count back from.
+/// Returns the size that is added to negative numbers in an input.
 /// For axes this is the rank, for indices the size of the indexed axis.
 fn size_counted_in(form: &Candidate, at: usize) -> Option<i64> {
     let key = form.egraph.analysis.tables.op(form.call.op);

@@ -149,7 +149,7 @@ impl Interval {
     }
 }
 
-/// Represents an unbounded end: beyond `i64`, and small enough to be added.
+/// Represents an unbounded end: beyond `i64`, and small enough that sums do not overflow.
 const INFINITY: i128 = 1 << 100;
 
 /// Value ranges of symbols. A symbol without a recorded range has the default of its kind.

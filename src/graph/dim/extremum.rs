@@ -44,7 +44,7 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
         return Some(only.clone());
     }
     let mut args: Vec<Poly> = args.iter().map(|arg| arg.poly().into_owned()).collect();
-    // Moving parts out may allow more flattening and dropping, so start again with the rest.
+    // After common parts are moved out, more arguments may be flattened or dropped, so start again.
     let again = |which: Extreme, args: Vec<Poly>| {
         extremum(which, args.into_iter().map(Dim::from_poly).collect::<Option<_>>()?)
     };

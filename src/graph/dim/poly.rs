@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Dim, Symbol};
 
 /// Maximum number of parts (coefficients, symbols, operations) of an expression.
-/// Shapes of real models stay below 40. Larger expressions are treated as unknown.
+/// Expressions in real models have fewer than 40. Larger expressions are treated as unknown.
 pub const MAX_WEIGHT: usize = 256;
 
 /// Maximum absolute constant term. No real size comes near it; beyond it, sums could overflow.
@@ -184,7 +184,7 @@ impl Poly {
         atoms
     }
 
-    /// Returns the size of the expression, by which simpler forms are preferred.
+    /// Returns the size of the expression; of equal expressions, the one of least weight is preferred.
     pub fn weight(&self) -> usize {
         let of_factor = |(atom, power): &(Atom, u32)| atom.weight() * *power as usize;
         self.0.keys().map(|m| 1 + m.factors().iter().map(of_factor).sum::<usize>()).sum()
@@ -244,8 +244,8 @@ impl Poly {
     }
 
     /// Divides with remainder: `self = quotient * divisor + remainder`.
-    /// The leading term of the divisor reduces no term of the remainder. The divisor's leading coefficient
-    /// must be positive.
+    /// In the remainder, each multiple of the divisor's leading monomial has a coefficient from 0 to below
+    /// the leading coefficient, which must be positive.
     pub fn div_rem(&self, divisor: &Poly) -> Option<(Poly, Poly)> {
         let (lead, lead_coefficient) = divisor.leading()?;
         let (mut rest, mut quotient, mut remainder) = (self.clone(), Poly::default(), Poly::default());

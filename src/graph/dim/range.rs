@@ -10,7 +10,7 @@ use std::cell::Cell;
 use super::poly::{Atom, Extreme, Monomial, Poly};
 use super::{Bounds, Dim, Interval};
 
-/// Maximum number of polynomials examined for one range; the rest is summed term by term.
+/// Maximum number of polynomials examined for one range; for others, the ranges of terms are added.
 const MAX_POLYNOMIALS: u32 = 64;
 
 /// Maximum number of compound atoms replaced in sequence.

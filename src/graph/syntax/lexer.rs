@@ -87,7 +87,7 @@ fn is_word(byte: u8) -> bool {
 
 struct Lexer<'t> {
     text: &'t str,
-    /// Always on a character boundary.
+    /// Byte offset of the next character.
     at: usize,
     strings: Strings,
     faults: Vec<(LexicalFault, Span)>,

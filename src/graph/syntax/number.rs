@@ -19,7 +19,7 @@ fn is_special(word: &str) -> bool {
     ["inf", "infinity", "nan"].contains(&&*word.to_ascii_lowercase())
 }
 
-/// Returns the sign and digits of a number unparsed, so that each type rounds and checks only once.
+/// Returns the sign and digits of a number unparsed, so that the caller's type rounds only once.
 fn literal(cursor: &mut Cursor) -> Parsed<(TokenKind, String, Span)> {
     let start = cursor.peek().span;
     let mut digits = String::from(if cursor.eat("-") { "-" } else { "" });

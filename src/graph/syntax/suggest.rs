@@ -14,7 +14,7 @@ pub fn shortened(word: &str) -> Cow<'_, str> {
 }
 
 /// Returns the closest candidate, if it is close enough; the first of equally close ones.
-/// Ignores case. At most a third of the letters may differ (one of two).
+/// Ignores case. At most a third of the letters may differ, but one letter always may.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > LONGEST_WORD {
         return None;

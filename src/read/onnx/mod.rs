@@ -56,7 +56,7 @@ fn no_graph() -> Finding {
 
 fn unknown_fields(written: usize, read: usize) -> Finding {
     let message =
-        format!("the file has fields unknown to this version: of {read} bytes, {written} were understood");
+        format!("the file has fields unknown to this version: only {written} of {read} bytes were decoded");
     rule_ids::UNKNOWN_FIELDS
         .finding(message, Place::File)
         .note("onnx-fix would drop the unknown fields; linting does not change the file")

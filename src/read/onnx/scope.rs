@@ -177,7 +177,7 @@ impl Builder {
             self.model.nodes[node].inputs = inputs.into_iter().map(input).collect();
             let mut attrs: Vec<_> =
                 attributes.into_iter().map(|attr| self.attribute(attr, Some(node))).collect();
-            // Collecting reused the allocation of the protobuf attributes, which are much larger.
+            // `collect` reuses the allocation of the protobuf attributes, whose items are much larger.
             attrs.shrink_to_fit();
             self.model.nodes[node].attrs = attrs;
             for &output in self.model.nodes[node].outputs.iter().flatten() {

@@ -20,7 +20,7 @@ use crate::read::state::{self, State};
 use crate::read::storage::{Layout, entry};
 use crate::read::zipped::{inflate, names, open};
 
-/// Maximum size of a list of tensors, in bytes. A tensor needs a few hundred bytes of it.
+/// Maximum size of a list of tensors, in bytes. Each entry takes a few hundred bytes.
 const MAX_CONFIG: u64 = 64 << 20;
 
 /// Maximum size of a tensor that is always copied, in bytes.

@@ -82,7 +82,7 @@ fn range(elem: ElemType) -> Option<Range> {
         integer => {
             let signed = integer.is_signed_integer();
             let digits = u32::try_from(integer.bits()?).ok()? - u32::from(signed);
-            // The minimum of a signed type is a power of two with a larger exponent.
+            // The minimum of a signed type, such as -128, has a larger exponent than its maximum.
             let high = i32::try_from(digits).ok()? - i32::from(!signed);
             Some(Range { digits, low: 0, high, signed })
         }

@@ -203,7 +203,7 @@ impl Entries {
         }
     }
 
-    /// Requires an example that fires and one that looks alike but does not.
+    /// Requires an example on which the rule fires, and a similar one on which it does not.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
         // Examples cannot express PyTorch semantics: lowerings are tested against PyTorch itself.
         let is_lowering = self.phase == Some(Phase::Lower);

@@ -78,7 +78,7 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
 }
 
 /// Builds the graph after the rewrite.
-/// If only nodes are given, the interface and the initializers in use come from the graph before.
+/// If the example lists only nodes, the interface and the used initializers come from the graph before.
 fn after(before: &ast::Graph, becomes: &BecomesAst) -> ast::Graph {
     match becomes {
         BecomesAst::Graph(graph) => graph.clone(),

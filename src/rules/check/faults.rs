@@ -5,7 +5,7 @@ use crate::graph::syntax::cursor::Language;
 use crate::graph::syntax::{Source, Span};
 use crate::rules::syntax::RULES;
 
-/// Span of an expanded call or derived example, and the introduction of faults inside it.
+/// Span of an expanded call or derived example, and the text that precedes messages of faults in it.
 pub type Within = (Span, &'static str);
 
 /// Faults of a file, in the order found.
@@ -92,14 +92,14 @@ impl<'s> Faults<'s> {
         self.findings.push(finding);
     }
 
-    /// Reports a fault that may be a consequence of another, unless there already is one.
+    /// Reports a fault, unless it may only be due to definitions that were not read.
     pub fn push_if_whole(&mut self, finding: Finding) {
         if self.is_whole {
             self.push(finding);
         }
     }
 
-    /// Sets whether every definition that names could refer to was read.
+    /// Sets whether all definitions were read, so that an unknown name is certainly undefined.
     pub fn set_whole(&mut self, is_whole: bool) {
         self.is_whole = is_whole;
     }

@@ -117,7 +117,7 @@ impl<'a> Choice<'a> {
         Cow::Owned(statements)
     }
 
-    /// Replaces `@op` by the operator as listed, and `@op@1` by that epoch of it.
+    /// Replaces `@op` by the operator as listed, and `@op@1` by the operator in the epoch of version 1.
     fn name(&self, op: &mut Op) {
         let Some(var) = &op.var else { return };
         if let Some((_, chosen)) = self.0.iter().find(|(name, _)| name.text == var.name.text) {

@@ -51,7 +51,7 @@ fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
         Count::Optional => ("at most one value", "?"),
         Count::Many => ("a list of values", "..."),
     };
-    faults.at(target.span, format!("`{}` holds {is}: write `{}{sign}`", target.name.text, target.name.text))
+    faults.at(target.span, format!("`{}` binds {is}: write `{}{sign}`", target.name.text, target.name.text))
 }
 
 fn unknown_count(faults: &Faults, target: &Operand) -> Finding {
@@ -180,7 +180,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// Returns which outputs a node has. The length of a new `xs...` is unknown, which is reported.
+    /// Returns whether and how a node defines an output. A new `xs...` is an error: its length is unknown.
     fn output(&mut self, target: &Operand) -> NewOutput {
         let matched = self.scope.find(&target.name.text).filter(|var| usize::from(var.0) < self.bound);
         match matched {

@@ -157,7 +157,7 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// Returns true if `operand` is written with the count of its variable; reports a mismatch.
+    /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch.
     pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
         let same = self.var(id).count == count(operand.many);
         if !same {

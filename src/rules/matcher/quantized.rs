@@ -1,4 +1,4 @@
-//! Products of quantized operands, which stay as they are.
+//! Detects products of quantized operands, which optimizations must not change.
 
 use super::bindings::Match;
 use crate::rules::host::Host;
@@ -8,7 +8,7 @@ use crate::schema::operator::{Work, operator};
 /// Whether a match contains a product (Conv, MatMul) of a DequantizeLinear that this phase must keep.
 ///
 /// Runtimes fuse the two into an integer kernel, which they find by pattern: a bias or factor that moves into the
-/// product prevents the fusion. Conversions and fixes still apply, as the model is useless without them.
+/// product prevents the fusion. Conversions, fixes and lowerings still apply, because they are required.
 pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
     let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
     let is_product = |node: H::Node| {

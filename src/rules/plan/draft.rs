@@ -21,7 +21,7 @@ pub enum Slot<V> {
 }
 
 impl<V> Slot<V> {
-    /// Returns several values as they are, and one as a list of one.
+    /// Returns the members of a list; any other slot becomes a list of one.
     pub fn into_list(self) -> Vec<Slot<V>> {
         match self {
             Slot::Many(slots) => slots,

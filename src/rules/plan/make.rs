@@ -150,7 +150,7 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
-    /// Returns which outputs a node of the rewrite has.
+    /// Returns, for each output of a node of the rewrite, whether it is present.
     fn outputs(&self, new: &NewNode) -> Vec<bool> {
         let mut outputs = Vec::with_capacity(new.outputs.len());
         for output in &new.outputs {

@@ -10,7 +10,7 @@ pub struct Given {
     pub value: Arc<str>,
 }
 
-/// Property of a value that inference cannot prove, and that users must be told about.
+/// Property of a value that inference cannot prove, and that reports therefore state to users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// No element is infinite or NaN.
@@ -44,7 +44,7 @@ impl Assumption {
         Assumption::WholeElsewhere,
     ];
 
-    /// Returns its name in a rule.
+    /// Returns the name of the assumption in rules.
     pub fn name(self) -> &'static str {
         match self {
             Assumption::Finite => "finite",

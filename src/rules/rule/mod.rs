@@ -28,7 +28,7 @@ pub enum Phase {
     Simplify,
     /// Equivalent alternatives that may or may not be cheaper; bounded.
     Explore,
-    /// Equivalent forms for other opsets.
+    /// Conversions: equivalent nodes for other opsets.
     Convert,
     /// Repairs of faults that the rule reports.
     Fix,
@@ -115,18 +115,18 @@ impl Rule {
     }
 
     /// Returns true if the rule is selected and not ignored.
-    /// Both apply by its own code and by that of the rule whose findings it fixes.
+    /// The selection may name its own code, or the code of the rule whose findings it fixes.
     pub fn is_selected(&self, selection: &Selection) -> bool {
         let codes = || std::iter::once(&self.code).chain(&self.mends);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
     }
 
-    /// Returns its identity for change reports.
+    /// Returns the identity of the rule for change reports.
     pub fn by(&self) -> By {
         By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety }
     }
 
-    /// Returns true if it only reports.
+    /// Returns true if the rule only reports findings.
     pub fn is_lint_only(&self) -> bool {
         self.directions().all(|direction| direction.rewrite.is_none())
     }

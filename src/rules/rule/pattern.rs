@@ -103,7 +103,7 @@ impl Pattern {
 }
 
 impl OperandPat {
-    /// Returns its variable, if it binds one.
+    /// Returns the variable that the operand binds, if any.
     pub fn var(self) -> Option<VarId> {
         match self {
             OperandPat::Value(var) | OperandPat::Optional(var) | OperandPat::Variadic(var) => Some(var),

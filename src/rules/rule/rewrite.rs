@@ -75,13 +75,13 @@ pub struct EachTerm {
     pub lets: Range<usize>,
 }
 
-/// Whether a new node has an output.
+/// Whether a new node has a given output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewOutput {
     /// Omitted.
     No,
     Yes,
-    /// As often as the pattern value it replaces occurs, which is optional or variadic.
+    /// One output for each value that this optional or variadic pattern variable binds.
     AsMatched(VarId),
 }
 

@@ -52,7 +52,7 @@ pub struct RuleAst {
     pub entries: Vec<Entry>,
     /// Span from its docs to its closing brace.
     pub span: Span,
-    /// Whether all of it could be parsed.
+    /// Whether the whole rule could be parsed.
     pub is_whole: bool,
 }
 

@@ -29,7 +29,7 @@ pub fn statement(cursor: &mut Cursor) -> Parsed<Statement> {
     let is_single = matches!(targets[..], [Operand { many: Many::One | Many::Any, .. }]);
     match source.kind {
         ValueAstKind::Name(_) | ValueAstKind::Literal(_) if !is_single => {
-            Err(cursor.fault(span, "only a single value can be set equal to a value: `y = x`"))
+            Err(cursor.fault(span, "only a single name can be defined as equal to a value: `y = x`"))
         }
         _ => Ok(Statement::Make { targets, source, span }),
     }

@@ -3,7 +3,7 @@
 use super::ast::{CallAst, Statement, ValueAst, ValueAstKind};
 
 impl Statement {
-    /// Returns its calls, nested ones last.
+    /// Returns the calls in the statement, nested ones last.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();
         if let Statement::Make { source, .. } = self {
@@ -12,7 +12,7 @@ impl Statement {
         calls
     }
 
-    /// Modifies its calls.
+    /// Modifies every call in the statement.
     pub fn for_each_call(&mut self, change: &mut dyn FnMut(&mut CallAst)) {
         if let Statement::Make { source, .. } = self {
             source.for_each_call(change);

@@ -111,7 +111,7 @@ fn bounds() -> Bounds {
     bounds
 }
 
-/// Calls `check` with random expressions that fit.
+/// Calls `check` with random expressions that a [`Dim`] can represent.
 fn for_each_case(count: usize, mut check: impl FnMut(&mut Random, &Tree, &Dim)) {
     let mut random = Random(20240229);
     let mut fit = 0;
