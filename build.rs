@@ -9,7 +9,7 @@ use prost::Message;
 
 #[path = "src/rules/index.rs"]
 mod index;
-#[allow(dead_code)] // The parser of the rule language uses the rest.
+#[allow(dead_code)] // Only the parser of the rule language uses the other items.
 #[path = "src/rules/outline.rs"]
 mod outline;
 
@@ -36,7 +36,7 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 /// recompiling.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
-    // WebAssembly has no files to read.
+    // A WebAssembly module cannot read files.
     let has_files = env::var("CARGO_CFG_TARGET_ARCH")? != "wasm32";
     if env::var("PROFILE")? == "debug" && has_files {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Benchmarks of the tools on inputs of growing size, which should take time linear in the size.
 //!
-//! `cargo bench` runs all of them, `cargo bench -- lint` one subject.
+//! `cargo bench` runs all benchmarks, `cargo bench -- lint` those of one subject.
 
 mod fix;
 mod infer;

@@ -1,7 +1,7 @@
 """Faulty PyTorch code for rules, and its correction. The pages of the rules show both.
 
 Each part starts with the code of its rule and is linted separately, below these imports. A test checks that the rule finds
-the fault in `before`, unless only the exported model shows it, and that `after` has no findings.
+the fault in the part `before`, unless it is visible only in the exported model, and that the part `after` has no findings.
 """
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-# EXP001 before, which the model shows
+# EXP001 before, visible only in the model
 class Net(nn.Module):
     def forward(self, x):
         return x.reshape(2, 12)
@@ -110,7 +110,7 @@ class Net(nn.Module):
         return (x * x).sum(1)
 
 
-# EXP008 before, which the model shows
+# EXP008 before, visible only in the model
 class Net(nn.Module):
     def forward(self, x, scale):
         return x * 2
@@ -122,7 +122,7 @@ class Net(nn.Module):
         return x * scale
 
 
-# EXP009 before, which the model shows
+# EXP009 before, visible only in the model
 class Net(nn.Module):
     def forward(self, x):
         return x + 1, torch.ones(3)

@@ -35,7 +35,7 @@ addEventListener("load", () => {
 
 
 def network(nodes: int) -> str:
-    """Returns a chain of nodes, with one fault in every 40th node, and another in every 20th of the rest."""
+    """Returns a chain of nodes: every 40th has one fault, and the nodes halfway between have another."""
     def node(at: int) -> str:
         if at % 40 == 0:
             return f"x{at + 1} = Relu <oops = 1> (x{at})"

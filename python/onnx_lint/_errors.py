@@ -8,7 +8,7 @@ from ._findings import Finding
 
 
 class OnnxLintError(RuntimeError):
-    """A request that failed. The text is the diagnostic, as the commands print it.
+    """The exception for a request that failed. The text is the diagnostic, as the commands print it.
 
     It is a `RuntimeError`, the type that onnx and onnxsim raise in such cases.
 

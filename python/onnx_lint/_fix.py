@@ -49,14 +49,17 @@ def apply(model: Any, output: PathLike | None, **options: Any) -> Any:
 
 
 def _runtime() -> str:
-    """Returns the ONNX Runtime library of this interpreter, or "". The command would ask another interpreter."""
+    """Returns the ONNX Runtime library of this interpreter, or "".
+
+    The command could find the library of another interpreter.
+    """
     spec = importlib.util.find_spec("onnxruntime")
     folder = Path(spec.origin).parent / "capi" if spec and spec.origin else Path()
     names = ("libonnxruntime.so*", "libonnxruntime*.dylib", "onnxruntime.dll")
     return next((str(path) for name in names for path in sorted(folder.glob(name)) if spec), "")
 
 
-# Restricts `onnx-fix` to the requested change, independent of the current directory.
+# Options that restrict `onnx-fix` to the requested change and ignore configuration files.
 _ALONE: FixOptions = {"select": "none", "no_optimize": True, "isolated": True}
 
 
@@ -106,7 +109,9 @@ def infer_shapes(
     *,
     output: PathLike | None = None,
 ) -> Any:
-    """Writes the inferred type and shape of every value as `value_info`. Replaces `onnx.shape_inference.infer_shapes`.
+    """Writes the inferred type and shape of every value as `value_info`.
+
+    Replaces `onnx.shape_inference.infer_shapes`.
 
     With `check_type` or `strict_mode`, contradictions and violations of the specification are errors. Values that
     shapes are computed from are always propagated, regardless of `data_prop`.

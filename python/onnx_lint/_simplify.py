@@ -129,7 +129,10 @@ def _refuse(function: str, **options: Any) -> None:
 
 
 def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
-    """Returns the fixed model, and whether ONNX Runtime computes equal outputs. A model that differs is not written."""
+    """Returns the fixed model, and whether ONNX Runtime computes equal outputs.
+
+    A model that differs is not written.
+    """
     if not check:
         return apply(model, output, **options), True
     try:

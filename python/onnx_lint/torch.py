@@ -47,7 +47,10 @@ def export(
 
 
 def _exported(program: Any, f: Any) -> Any:
-    """Returns the exported file if there is one, since its external data is beside it; else the model in memory."""
+    """Returns the exported file, or the model in memory if no file was written.
+
+    External data is beside the file.
+    """
     if isinstance(f, (str, os.PathLike)):
         return f
     if isinstance(f, io.BytesIO):

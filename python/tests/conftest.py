@@ -1,4 +1,4 @@
-"""Fixtures shared by the tests: models included in this repository."""
+"""Fixtures shared by the tests: small models, and a model included in this repository."""
 
 from pathlib import Path
 

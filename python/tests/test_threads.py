@@ -28,7 +28,7 @@ def test_call_releases_the_gil(function, long):
     """A second thread makes progress during a call.
 
     The switch interval of Python is longer than the test, so only the library can release the GIL. On a busy machine,
-    the thread may not be scheduled during one call: the test makes up to 20.
+    the thread may not be scheduled during one call: the test makes up to 20 calls.
     """
     interval = sys.getswitchinterval()
     counted, calls, is_over = [], [], threading.Event()

@@ -15,7 +15,7 @@ import pytest
 
 @pytest.fixture
 def torch(monkeypatch):
-    """Installs a `torch.onnx.export(model, args, f)` that writes the bytes `model` to `f`, or returns a program."""
+    """Installs a `torch.onnx.export(model, args, f)` that writes `model` to `f`, or returns a program."""
 
     def export(model, args=(), f=None, **options):
         warnings.warn("raised while tracing", UserWarning)
@@ -45,7 +45,7 @@ def test_exported_model_is_linted(torch, kind, faulty, clumsy, tmp_path):
 
 
 def test_warnings_of_the_tracer_reach_the_linter(torch, faulty, monkeypatch):
-    """They are passed in as an export log, which attributes them to nodes."""
+    """The warnings are passed as an export log, so that the linter attributes them to nodes."""
     passed = {}
 
     def lint(model, **options):

@@ -1,6 +1,6 @@
-"""Runs onnx's tests of its version converter, with that converter and with `onnx_lint.convert_version`.
+"""Runs onnx's tests of its version converter, with that one and with `onnx_lint.convert_version`.
 
-Prints how many pass of each. The tests come with the source distribution of the installed onnx.
+Prints how many tests each of the two converters passes. The tests come with the source distribution of the installed onnx.
 """
 
 import hashlib
@@ -62,7 +62,7 @@ def results(tests: Path, file: str, plugin: str) -> dict[str, str]:
 
 
 def grouped(lost: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """Groups tests by the cause of failure: most assert the exact nodes that onnx writes, or that it raises."""
+    """Groups failed tests by cause: most expect the exact nodes that onnx writes, or its exceptions."""
     kinds = {
         "converted, where onnx raises an error": "DID NOT RAISE",
         "not convertible": "OnnxLintError: error[OPV006]",

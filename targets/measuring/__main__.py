@@ -10,7 +10,7 @@ from conformance import tools
 
 from . import cases, judge, learn, runtimes, written
 
-# Part of the outcome by which a runtime reports a missing kernel, as opposed to a failure.
+# Text in the outcome of a case that the runtime rejects because it does not support it; other failures lack this text.
 REFUSED = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
 
 
@@ -47,7 +47,7 @@ def write(runtime: runtimes.Runtime, made_from, ran):
 
 
 def report(runtime: runtimes.Runtime, chosen, ran):
-    """Prints the answers of the profile and the outcomes; the cases not used to derive it are decisive."""
+    """Compares the answers of the profile with the outcomes, separately for cases not used to derive it."""
     found = judge.answers(tools.binary("onnx-lint"), runtime.target, chosen, tools.ROOT / "targets")
     rows = [(label, [(found[case.name], ran[case.name] == "equal") for case in chosen if case.is_judge == is_judge])
             for label, is_judge in (("made from", False), ("judged by", True))]

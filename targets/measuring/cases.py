@@ -38,12 +38,12 @@ class Case:
 
     @property
     def asked(self) -> dict:
-        """Request for the runtime process."""
+        """Request to `outcomes.py`, which runs the case."""
         return {"name": self.name, "outputs": self.outputs, "rtol": self.rtol, "atol": self.atol}
 
     @property
     def is_judge(self) -> bool:
-        """Whether the case evaluates profiles, as opposed to deriving them."""
+        """Whether the case is used to evaluate profiles, and not to derive them."""
         return self.test in _judges()
 
     @property
@@ -73,7 +73,7 @@ def _judges() -> frozenset:
 
 
 def judges(test) -> bool:
-    """Returns true if a test evaluates profiles."""
+    """Returns true if a test is used to evaluate profiles."""
     return base(test.name) in _judges()
 
 
@@ -101,16 +101,16 @@ def of_tests(tests, jobs: int) -> list[Case]:
 
 
 def varied(tests, jobs: int) -> list[Case]:
-    """Creates variants of the tests from which profiles are derived."""
+    """Creates cases for variants of the tests from which profiles are derived."""
     tests = [test for test in tests if not judges(test) and test.deterministic and _is_plain(test)]
     made = parallel.map_isolated(_varied, variants.chosen(tests), jobs)
     return [Case(**case) for cases in made for case in cases or []]
 
 
 def _is_plain(test) -> bool:
-    """Returns true if all values are nonempty tensors of NumPy types and the model has an opset of ai.onnx.
+    """Returns true if all values are nonempty tensors of NumPy types, and the model imports ai.onnx.
 
-    Emptiness is rarely known statically in real models, so no line could depend on it.
+    Emptiness is rarely known statically in real models, so no line of a target file could depend on it.
     """
     values = [*test.feeds.values(), *test.outputs]
     return (opset.opset_of(test.model) is not None
@@ -143,7 +143,10 @@ def _varied(test) -> list[dict]:
 
 
 def _variants(model, feeds):
-    """Yields the model as it is, and with all inputs but the first as constants, like weights and sizes in real models."""
+    """Yields the model as it is, and with constants for all inputs but the first.
+
+    In real models, weights and sizes are constants.
+    """
     yield "", model, feeds
     rest = {name: value for name, value in list(feeds.items())[1:] if value.dtype.kind in "fiub"}
     if not rest or any(value.dtype.kind not in "fiub" for value in feeds.values()):

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Literal:
-    """Condition on a fact. `op` is ==, <=, >=, or `in` for a tuple of values; with `only`, the fact may be absent."""
+    """Condition on a fact.
+
+    `op` is ==, <=, >=, or `in` for a tuple of values; `only` is `in` for a fact that may be absent.
+    """
 
     name: str
     op: str
     value: object
 
     def holds(self, facts) -> bool:
-        """Returns true if the condition holds; false if the fact is absent, except for `only`."""
+        """Returns true if the condition holds. If the fact is absent, only a condition with `only` holds."""
         found = facts.get(self.name)
         if found is None:
             return self.op == "only"
@@ -60,8 +63,8 @@ def holds(condition, facts) -> bool:
 def text(condition, optional: set[str]) -> str:
     """Formats a condition in the syntax of target files.
 
-    `optional`: presence facts. A condition on an optional operand or attribute gets a presence guard, because it would be
-    undecided if that is absent.
+    `optional`: presence facts. A condition on an optional operand or attribute gets a presence guard: without it, the
+    condition would be undecided for nodes that lack the operand or attribute.
     """
     return " and ".join(f"not ({text(one, optional)})" if isinstance(one, list) else _guarded(one, optional)
                         for one in condition)

@@ -10,7 +10,7 @@ from conformance import tools
 
 @functools.cache
 def epochs() -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Returns (since, epoch) of every version of every ONNX operator, oldest first, from the generated table."""
+    """Returns (since, epoch) of every version of every ONNX operator, oldest first."""
     found = {}
     for domain, file in (("", "onnx.rs"), ("ai.onnx.ml", "ml.rs")):
         text = (tools.ROOT / "src/schema/table" / file).read_text()
@@ -106,7 +106,7 @@ def _type_name(number: int) -> str:
 
 
 def _attribute(name, given, spec) -> dict:
-    """Returns the value of an attribute or its default; for an optional one without default, also its presence."""
+    """Returns facts on an attribute: value or default and, if it is optional without default, presence."""
     facts = {}
     if given is None and not spec.default_value.name:
         return {} if spec.required else {f"is_present(@{name})": False}

@@ -1,11 +1,11 @@
 """Derives the lines of a target file from the outcomes of cases.
 
-For each epoch of an operator, an element type is refused if no case passed with it. A condition, or a pair of conditions,
-is refused if failed cases of several tests fulfill it and no passed case does. If a single test makes the difference, the
-answer stays open. Everything else is supported, in the element types with which a case passed.
+An element type is not supported in an epoch of an operator if cases with it were rejected, and none passed. A condition,
+or a pair of conditions, is not supported if rejected cases of several tests fulfill it and no passed case does. If only a
+single test was rejected, support is unknown. Everything else is supported, in the element types with which a case passed.
 
-In a failed model of several nodes, one node is the cause. If each node resembles a passed one, the cause is the operator
-and fact that most such models share and no passed case has.
+In a failed model of several nodes, one node is the cause of the failure. If each node resembles one in a passed case, the
+cause is the operator and fact that most such models share and no passed case has.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from collections import defaultdict
 
 from .conditions import Literal, holds, is_type, literals, plausible, text
 
-# Maximum number of lines per operator; further differences are noise.
+# Maximum number of conditions derived for an operator; further differences are considered noise.
 MOST_LINES = 6
 # Maximum ratio of unexplained failures to passed cases. Above it, only conditions that no unexplained failure fulfills
 # count as supported.
@@ -26,7 +26,7 @@ LEAST_BLAMED = 3
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
     """Returns the lines of each operator: pairs of whether it is supported and the condition.
 
-    `models`: (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime refused the model,
+    `models`: (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime rejected the model,
     and None for other failures.
     """
     by_operator, left = defaultdict(list), []
@@ -58,14 +58,14 @@ def _to_blame(by_operator, left):
     """Yields (test, node) for failed models that share a fact that no passed case has."""
     ran = {key: [facts for _, facts, is_run in known if is_run] for key, known in by_operator.items()}
     refused = {key for key, known in by_operator.items() if not ran[key] and len({test for test, *_ in known}) > 1}
-    # A model with a node that is always refused needs no other cause.
+    # If no case with an operator passed, a node of this operator is the cause.
     left = [(test, nodes) for test, nodes in left if not any(_key(node) in refused for node in nodes)]
     while True:
         shared, named = defaultdict(set), {}
         for index, (_, nodes) in enumerate(left):
             for node in nodes:
                 for literal in literals([node["facts"]]):
-                    # Equal lists of numbers are coincidences.
+                    # Lists of numbers are ignored: that two are equal is usually a coincidence.
                     if literal.op == "==" and not isinstance(literal.value, list):
                         fact = _key(node), str(literal)
                         shared[fact].add(index)
@@ -87,7 +87,7 @@ def _to_blame(by_operator, left):
 
 
 def _of_operator(known):
-    """Yields (whether it is supported, literals). A nested list of literals means that not all of them hold."""
+    """Yields (whether it is supported, literals). A nested list holds if not all of its literals hold."""
     ran = [facts for _, facts, is_run in known if is_run]
     left = [(test, facts, is_run) for test, facts, is_run in known if not is_run]
     if not ran:
@@ -116,7 +116,7 @@ def _of_operator(known):
 
 
 def _is_refused(failed) -> bool:
-    """Returns true if several tests were refused. Wrong results do not count, nor does a single test."""
+    """Returns true if the runtime rejected several tests, and none of them failed with wrong results."""
     return len({test for test, *_ in failed}) > 1 and all(is_run is False for *_, is_run in failed)
 
 
@@ -131,9 +131,9 @@ def _types(many) -> list[str]:
 
 
 def _types_refused(types, ran, left):
-    """Yields, for each operand, the element types of refused cases that passed only with other element types.
+    """Yields, for each operand, element types of rejected cases that pass only with other element types.
 
-    Without an otherwise equal passed case, something else may be the cause.
+    A type is only the cause if a case passed that is equal except for its element types.
     """
     alike = {_without_types(facts) for facts in ran}
     for name in types:

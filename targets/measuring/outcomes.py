@@ -129,7 +129,7 @@ def main():
     cases = [json.loads(line) for line in sys.stdin]
     done = 0
     while done < len(cases):
-        # A separate process, because a crash of the runtime ends it; the next one continues.
+        # Run the cases in a separate process: a crash of the runtime ends it, and a new process continues.
         mine, theirs = multiprocessing.get_context("fork").Pipe(duplex=False)
         worker = multiprocessing.get_context("fork").Process(target=_work, args=(name, folder, cases[done:], theirs))
         worker.start()

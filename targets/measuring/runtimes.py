@@ -14,7 +14,7 @@ from . import cases, outcomes as _outcomes
 
 @dataclass(frozen=True)
 class Runtime:
-    """Version of a runtime, with the newest opset and IR version that it loads and its packages, its own first."""
+    """Version of a runtime: newest opset and IR version that it loads, and packages, its own first."""
 
     name: str
     version: str
@@ -36,7 +36,7 @@ class Runtime:
         return tools.WORK / "targets" / f"{self.name}-{self.version}"
 
     def python(self) -> Path | None:
-        """Returns a Python interpreter with the runtime: this one or that of its environment; None if not installed."""
+        """Returns a Python interpreter with the runtime: the current one or that of its environment, or None."""
         package, _, version = self.packages[0].partition("==")
         try:
             if importlib.metadata.version(package) == version:

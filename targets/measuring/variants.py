@@ -60,7 +60,7 @@ def of(test):
 
 
 def _types(test, schema):
-    """Yields a variant for each allowed type of each type variable."""
+    """Yields a variant for each other element type that a type variable allows."""
     node = test.model.graph.node[0]
     for constraint in schema.type_constraints:
         variable = constraint.type_param_str
@@ -91,7 +91,10 @@ def _names(formals, actual, variable):
 
 
 def _cast(value, kind):
-    """Casts values to another type: small, and nonzero for integers, which may be divisors."""
+    """Casts values to another type.
+
+    Results are small. If cast from floats to integers, they are nonzero, because they may be divisors.
+    """
     small = np.clip(np.nan_to_num(value.astype(np.float64)), -LARGEST, LARGEST)
     if value.dtype.kind == "f" and kind.kind in "iu":
         small = np.rint(small * 4)

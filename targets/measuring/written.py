@@ -1,4 +1,4 @@
-"""Writes measured entries to a target file; the section of the version is replaced."""
+"""Writes measured entries to a target file, replacing the generated section of the version."""
 
 import re
 import textwrap

@@ -33,7 +33,7 @@ ON_DEMAND = {"comparison": "comparison", "peers": "peers", "peer-cases": "peer_c
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a check: whether to run only the sample and to list all failures, the number of processes, and floors."""
+    """Options of a check: sample only, list of all failures, number of processes, floors."""
 
     sample: bool
     verbose: bool

@@ -1,4 +1,4 @@
-"""Converts `torch.export` programs, PyTorch's own operator tests, and compares with the outputs of PyTorch."""
+"""Converts PyTorch's operator tests from `torch.export` programs, and compares outputs with PyTorch."""
 
 import os
 import tempfile
@@ -93,7 +93,7 @@ def _inputs(path: Path) -> list[str]:
 
 
 def _model(fix, program: Path, out: Path) -> tuple:
-    """Returns the node counts of a converted program and of PyTorch's export, and the max difference of outputs."""
+    """Returns the node counts of our conversion and of PyTorch's, and the max difference of their outputs."""
     import onnx
 
     out.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ def _model(fix, program: Path, out: Path) -> tuple:
     random, sizes, feeds = np.random.default_rng(0), {}, []
     for value in theirs.graph.input:
         dims = value.type.tensor_type.shape.dim
-        # Exports have several names for one batch dimension, so axes with equal index get equal sizes.
+        # Exports have several names for one batch dimension, so dynamic axes with the same index get the same size.
         for axis, dim in enumerate(dims):
             if dim.dim_param:
                 sizes.setdefault(dim.dim_param, SIZES[axis % len(SIZES)])

@@ -100,7 +100,7 @@ def _check(chosen) -> bool:
 
 
 def _reports(done, levels) -> bool:
-    """Whether a run reported something of these levels; a checker that prints no JSON reports by its exit status."""
+    """Whether a run has findings at these levels; a checker without JSON output fails by its exit status."""
     if not done.stdout.strip():
         return done.status != 0
     return any(finding["severity"] in levels for finding in json.loads(done.stdout))

@@ -1,4 +1,4 @@
-"""Converts every node test to every opset: results must be valid and match the stored outputs. Lists refusals."""
+"""Converts every node test to every opset: results must be valid and match the stored outputs."""
 
 import collections
 import csv
@@ -53,7 +53,7 @@ def run(options) -> bool:
 
 
 def _known() -> dict[tuple[str, int], str]:
-    """Returns the estimated convertibility of each test to each opset, from the version history of operators."""
+    """Returns for each test and opset whether conversion should be possible, from the operator history."""
     with (Path(__file__).parent / "node-conversion.tsv").open(encoding="utf-8") as file:
         return {(row["test"], int(target)): verdict for row in csv.DictReader(file, delimiter="\t")
                 for target, verdict in row.items() if target != "test"}
@@ -65,7 +65,10 @@ def outcome_of(test, known, target, kind, detail="") -> Outcome:
 
 
 def _convert_everywhere(fix, known, test) -> list[Outcome]:
-    """Converts one test to all opsets. If onnx.checker rejects the test itself, results are not checked with it."""
+    """Converts one test to all opsets.
+
+    If onnx.checker rejects the test itself, results are not checked with it.
+    """
     judge = runner.Judge(test)
     checked = opset.illegality(test.model, opset.opset_of(test.model)) is None
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
@@ -74,7 +77,10 @@ def _convert_everywhere(fix, known, test) -> list[Outcome]:
 
 
 def verdict(fix, source, judges, checked, target, written) -> tuple[str, str]:
-    """Returns the kind of the result for one model and opset, and the reason. All judges check its outputs."""
+    """Returns the kind of the result for one model and opset, and the reason.
+
+    Each of `judges` checks the outputs.
+    """
     conversion = opset.convert(fix, source, target, written)
     if conversion.failure:
         return FAILED, conversion.failure

@@ -43,7 +43,10 @@ def _row(outcomes, target) -> tuple:
 
 
 def _convert_everywhere(fix, test) -> list[Outcome]:
-    """Converts one test to all opsets that the static test converts to. Skips tests that need a fixed batch size."""
+    """Converts one test to all opsets to which the static test can be converted.
+
+    Skips tests that require a static batch size.
+    """
     freed = _at_several_batches(test)
     if not freed:
         return []
@@ -58,7 +61,9 @@ def _convert_everywhere(fix, test) -> list[Outcome]:
 
 
 def _at_several_batches(test) -> list[node_tests.NodeTest]:
-    """Returns the test with a dynamic batch: at its own batch size, then at others, with the outputs of its own model.
+    """Returns the test with a dynamic batch, at its own batch size and at others.
+
+    Expected outputs at other sizes are those of this model before conversion.
 
     The batch is axis 0 of the first input, and of all inputs with an equal size there. If the model does not run like
     this, it is axis 0 of the first input only.
@@ -81,7 +86,7 @@ def _at_several_batches(test) -> list[node_tests.NodeTest]:
 
 
 def _with_free_batch(original: onnx.ModelProto, names) -> onnx.ModelProto:
-    """Returns the model with a symbolic dimension at axis 0 of these inputs, without other declared shapes."""
+    """Returns the model with a symbolic axis 0 of these inputs, without declared shapes of other values."""
     model = onnx.ModelProto()
     model.CopyFrom(original)
     for declared in model.graph.input:
@@ -95,7 +100,7 @@ def _with_free_batch(original: onnx.ModelProto, names) -> onnx.ModelProto:
 
 
 def _declare_outputs(model, outputs, batches) -> bool:
-    """Declares the dimensions of outputs that are constant, and those that equal the batch size.
+    """Declares the output dimensions that have one size in all runs, and those that equal the batch size.
 
     Returns False if axis 0 of an output equals the original batch size but does not follow it: then the dynamic
     dimension is not a batch.
@@ -123,7 +128,10 @@ def _at_batch(test, model, names, size) -> node_tests.NodeTest:
 
 
 def _rounding(outputs) -> float:
-    """Returns the rounding error where terms as large as the outputs cancel. A test's tolerance is for its own size."""
+    """Returns an absolute tolerance for sums whose terms cancel.
+
+    The tolerance of a test only fits its own batch size.
+    """
     floats = [value.astype(np.float64) for value in outputs if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
     largest = max((np.nanmax(np.abs(value[np.isfinite(value)]), initial=0) for value in floats), default=0)
     return 1e-6 * largest

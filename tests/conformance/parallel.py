@@ -9,7 +9,10 @@ _CONTEXT = multiprocessing.get_context("fork")
 
 
 def map_isolated(function, items, jobs: int) -> list:
-    """Returns `function(item)` for every item, in order; None if the process crashed (say, a segfault in a runtime)."""
+    """Returns `function(item)` for every item, in order; None if its process crashed.
+
+    Runtimes may crash with a segmentation fault.
+    """
     results, unfinished = {}, []
     with ProcessPoolExecutor(jobs, mp_context=_CONTEXT) as pool:
         futures = [pool.submit(function, item) for item in items]

@@ -38,7 +38,10 @@ class Result:
 
 
 def python() -> Path:
-    """Returns the Python of the virtual environment. Creates it if it is missing or its requirements changed."""
+    """Returns the Python interpreter of the virtual environment of the peers.
+
+    Creates the environment if it is missing or its requirements changed.
+    """
     venv = WORK / "venv"
     installed = venv / REQUIREMENTS.name
     wanted = REQUIREMENTS.read_text()
@@ -53,7 +56,10 @@ def python() -> Path:
 
 
 def optimize(peer: str, model: Path) -> Result:
-    """Optimizes a model with a peer. Results are cached by the content of the model and the pinned versions."""
+    """Optimizes a model with a peer.
+
+    Results are cached by the content of the model and the pinned versions.
+    """
     stamp = hashlib.sha256(model.read_bytes() + REQUIREMENTS.read_bytes()).hexdigest()[:16]
     kept = WORK / "results" / stamp / peer
     made, record = kept / "model.onnx", kept / "run.json"

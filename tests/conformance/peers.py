@@ -19,7 +19,7 @@ OURS = "ours"
 
 @dataclass(frozen=True)
 class Row:
-    """Results for one model: operators of the original and of equal results, faults of other results, and costs."""
+    """Results for one model: operators of the original and of equal results, faults of the others, costs."""
 
     name: str
     original: collections.Counter
@@ -64,7 +64,7 @@ def measure(fix, arguments, model, made) -> dict:
 
 
 def judge(item) -> Row:
-    """Compares the results for a model. Verdicts on results of peers are cached like these."""
+    """Compares the results for a model. Verdicts on results of peers are cached beside the results."""
     model, results = item
     original = model.load()
     left, faults, costs = {}, {}, {}
@@ -81,7 +81,7 @@ def judge(item) -> Row:
 
 
 def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str:
-    """Returns why a result does not count, or "". The verdict on a cached result is cached beside it."""
+    """Returns why a result does not count, or "". The verdict on a cached result is cached, too."""
     if not is_kept:
         return _fault(model, original, path)
     verdict = path.with_name("fault.txt")

@@ -1,4 +1,4 @@
-"""Checks the findings of onnx-lint on the exports of the pitfalls: required ones, and absence of others."""
+"""Checks that onnx-lint has the required findings on the exports of the pitfalls, and no others."""
 
 import re
 import subprocess

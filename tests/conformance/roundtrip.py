@@ -1,4 +1,4 @@
-"""Runs both tools on real models: copies are unchanged, fixes preserve the outputs, and linting finds no errors."""
+"""Checks on real models: copies are unchanged, fixes preserve outputs, linting finds no errors."""
 
 import json
 import tempfile
@@ -51,7 +51,7 @@ def _sound(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
 
 
 def _broken(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
-    """Returns the table row and the failures of the model that does not load: it must be reported and fixed."""
+    """Returns the table row and the failures of the model that does not load: it must be found and fixed."""
     failures = []
     fixed = scratch / f"{model.name}.fixed.onnx"
     errors = _errors(lint, model.path, failures)

@@ -90,7 +90,7 @@ class Judge:
 
     @functools.cached_property
     def _expected_of_reference(self) -> list:
-        """Expected outputs of the ReferenceEvaluator: its outputs for the test, if it gets the test itself wrong."""
+        """Outputs expected of the ReferenceEvaluator: its own for the original test if it gets that wrong."""
         if not self.by_runtime or self._run_test(by_reference) is None:
             return self.expected
         return by_reference(self.test.model, self.test.feeds)
@@ -162,7 +162,7 @@ def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *,
 
 
 def _distance(first, second) -> float:
-    """Returns the max absolute difference of two float tensors; 0 for other values, and for different shapes."""
+    """Returns the max absolute difference of two float tensors; 0 for other values or different shapes."""
     if not isinstance(first, np.ndarray) or first.dtype.kind != "f" or first.shape != second.shape or not first.size:
         return 0
     with np.errstate(all="ignore"):
@@ -171,7 +171,7 @@ def _distance(first, second) -> float:
 
 
 def _tolerance(expected, noise: float) -> tuple[float, float]:
-    """Returns relative and absolute tolerance for an output of a whole network, in proportion to its largest value.
+    """Returns relative tolerance, and absolute tolerance in proportion to the largest value of an output.
 
     The absolute tolerance is at least the machine epsilon of the element type: small values are differences of values near
     1, and kernels of ONNX Runtime round differently if they can pack constant weights. It is also at least twice the noise
@@ -186,7 +186,7 @@ def _tolerance(expected, noise: float) -> tuple[float, float]:
 
 
 def _run_typed(session, feeds):
-    """Runs a session with element types that NumPy lacks, with raw bytes in typed OrtValues."""
+    """Runs a session whose element types NumPy lacks: passes raw bytes in typed OrtValues."""
     typed = {}
     for name, value in feeds.items():
         element_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)

@@ -1,4 +1,4 @@
-"""Tests the conformance tests: with each deliberately broken tool, `run --sample` must fail for the expected reason."""
+"""Tests the conformance tests: with each broken tool, they must fail for the expected reason."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from .__main__ import CHECKS
 
 SABOTEUR = Path(__file__).with_name("saboteur.py")
 
-# (check, tool, fault of the tool, expected output of the check): every check is listed.
+# (check, tool, fault of the tool, expected output of the check). Every check has at least one.
 SABOTAGES = (
     ("convert", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: convert, right at 13"),
     ("convert", "onnx-fix", "only_relabels", "ILLEGAL: "),
@@ -30,14 +30,14 @@ SABOTAGES = (
     ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
     ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
     ("aten", "onnx-fix", "drops_the_last_node", "WRONG:"),
-    # Without findings, everything counts as supported.
+    # A linter without findings reports every node as supported.
     ("targets", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: targets, onnxruntime 1.31: yes that runs"),
     ("targets", "onnx-fix", "drops_the_last_node", "LOST: onnxruntime 1.31"),
 )
 # Number of sabotages that `--quick` runs: the cheapest.
 QUICK = 8
 
-# Number of output lines to show of a check that did not notice.
+# Number of output lines to show if a check did not detect the broken tool.
 LAST_WORDS = 20
 
 

@@ -1,7 +1,7 @@
-"""Compares target profiles with their runtimes, on node tests that no profile was derived from, and on real models.
+"""Compares target profiles with their runtimes, on unseen node tests and on real models.
 
 ONNX Runtime is always tested, in the version that the tests use. Other runtimes are installed by `targets/measure`; the
-floors of missing ones are skipped.
+floors of runtimes that are not installed are skipped.
 """
 
 import sys
@@ -14,7 +14,7 @@ from measuring import cases, judge, outcomes, runtimes  # noqa: E402 – in anot
 
 from . import models, node_tests, targets_models, tools  # noqa: E402
 
-# The sample has one in EVERY usable node tests, and the exports of this repository.
+# The sample has every EVERYth usable node test, and the exports of this repository.
 EVERY = 4
 
 
@@ -52,7 +52,10 @@ def _judged(options, runtime, made) -> bool:
 
 
 def _real(options, runtime) -> bool:
-    """Runs real models in three variants. Fixing must not break any; the share of right ones must reach its floor."""
+    """Runs real models in three variants.
+
+    onnx-fix must not break any; the share that is right must reach its floor.
+    """
     chosen = [model for model in models.exports() if model.runs] if options.sample else \
         [model for model in models.collect() if model.runs]
     found = targets_models.outcomes(runtime.target, runtime.python(), Path(outcomes.__file__), chosen)

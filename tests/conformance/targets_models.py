@@ -1,4 +1,4 @@
-"""Runs real models in the runtimes of targets: as they are, after `onnx-fix`, and after `onnx-fix --target`."""
+"""Runs real models in runtimes: as they are, after `onnx-fix`, and after `onnx-fix --target`."""
 
 import json
 import subprocess

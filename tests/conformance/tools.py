@@ -78,7 +78,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.
 
 
 def measure(command, *, repeat=1) -> Run:
-    """Like `run`, with the minimum CPU time (user and system) and the maximum peak memory of `repeat` runs."""
+    """Like `run`, with the minimum CPU time (user and system) and maximum peak memory of `repeat` runs."""
     WORK.mkdir(parents=True, exist_ok=True)
     out, err = WORK / "measured.out", WORK / "measured.err"
     runs = []
@@ -101,7 +101,7 @@ def table(header, rows) -> str:
 
 
 class Stopwatch:
-    """Formats as the wall-clock seconds since its creation."""
+    """A clock that formats as the wall-clock seconds since its creation."""
 
     def __init__(self):
         self.start = time.monotonic()

@@ -21,7 +21,10 @@ def is_special(dtype) -> bool:
 
 
 def difference(expected, got, rtol: float, atol: float) -> str | None:
-    """Returns why two values are not equal within the tolerance, or None. Types and shapes must match exactly."""
+    """Returns why two values are not equal within the tolerance, or None.
+
+    Types and shapes must match exactly.
+    """
     if isinstance(expected, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(expected) != len(got):
             return f"a sequence of {len(expected)}, got {_kind(got)}"

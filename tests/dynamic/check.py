@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check.py ONNX_FIX FOLDER [-v]: makes the batch of exported models dynamic, and runs them on several samples.
+"""check.py ONNX_FIX FOLDER [-v]: makes the batch of models dynamic, and runs them on several samples.
 
 The batch is axis 0 of every input, except for the inputs in AXES. For N = 1, 2, 3 and 5, the outputs must equal those of N
 runs of the exported model. Prints a verdict for each model (right, refused, WRONG). Exits with 1 if a model is wrong or

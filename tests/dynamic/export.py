@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""export.py FOLDER [NAME …]: exports small models of random weights on one sample, by both exporters of PyTorch.
+"""export.py FOLDER [NAME …]: exports small models with both exporters of PyTorch.
 
-Each model is written as NAME.ts.onnx (`dynamo=False`) and NAME.dyn.onnx (`dynamo=True`), with a static batch of 1, for
-`check.py` to make dynamic. Needs torch, torchvision, transformers and onnxscript. Not run in CI: the small ones are
-committed in `exported/`.
+Each model has random weights and a static batch of 1, which `check.py` makes dynamic. It is written as NAME.ts.onnx
+(`dynamo=False`) and NAME.dyn.onnx (`dynamo=True`). Needs torch, torchvision, transformers and onnxscript. Not run in CI:
+the small models are committed in `exported/`.
 """
 import os, sys, warnings
 import torch, torch.nn as nn, torch.nn.functional as F
@@ -186,7 +186,7 @@ def bert():
 
 
 class Gpt(nn.Module):
-    """One step with a cache of keys and values, as decoders are exported."""
+    """One step of a decoder with a cache of keys and values, as decoders are usually exported."""
 
     def __init__(self, layers=2, d=16, h=2):
         super().__init__()
@@ -336,7 +336,7 @@ def pointnet():
 
 
 class Tacotron(nn.Module):
-    """A decoder cell that is unrolled, with states made of zeros."""
+    """A decoder whose recurrent cell is unrolled, with initial states of zeros."""
 
     def __init__(self):
         super().__init__()

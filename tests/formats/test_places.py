@@ -26,7 +26,10 @@ class Source:
 
 
 def check_fix(lines: list[str], result: dict, diagnostic: dict) -> bool:
-    """Returns True if a result has a fix. The fix must change the Python code, parse, and match rdjson's suggestion."""
+    """Returns True if a result has a fix.
+
+    The fix must change the Python code, parse, and match the suggestion in rdjson output.
+    """
     if "fixes" not in result:
         assert "suggestions" not in diagnostic
         return False
@@ -47,7 +50,7 @@ def check_fix(lines: list[str], result: dict, diagnostic: dict) -> bool:
 
 
 def test_all_locations_exist_and_cover_an_expression(checkout):
-    """Checks all findings of the pitfalls, in SARIF (columns in characters) and in rdjson (columns in bytes)."""
+    """Checks all findings of the pitfalls in SARIF (columns in characters) and rdjson (columns in bytes)."""
     sources = {}
     results = json.loads(checkout.lint("sarif"))["runs"][0]["results"]
     diagnostics = json.loads(checkout.lint("rdjson"))["diagnostics"]

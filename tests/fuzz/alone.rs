@@ -10,9 +10,9 @@ use crate::case::{LIMITS, Ran, run_with};
 use crate::check::Before;
 use crate::same::{Claim, difference, differs};
 
-/// Returns true if an output of a node depends on last digits of its inputs.
-/// It is also true if it equals the output of ONNX Runtime on `its` values. Near 0 or near a pole, a node may turn a
-/// last digit into a large difference.
+/// Returns true if rounding of the inputs explains why an output of a node differs from ONNX Runtime.
+/// This holds if our evaluator computes the output of ONNX Runtime from `its` values, or if changing the last digits
+/// of the inputs changes the output: near 0 or a pole, a last digit may cause a large difference.
 pub fn is_a_last_digit(
     model: &Model,
     node: NodeId,
@@ -37,7 +37,7 @@ pub fn is_a_last_digit(
         })
 }
 
-/// Returns true if last digits of values change the outputs of a model by more than the claim.
+/// Returns true if changing the last digits of values changes the model outputs by more than the claim.
 pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     let is_float = |val: &Val| matches!(val, Val::Tensor(array) if array.elem().is_float());
     [1.0, -1.0].into_iter().any(|way| {
@@ -48,7 +48,7 @@ pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     })
 }
 
-/// Computes an output of a node on the values of a run, each mapped by `given`.
+/// Computes an output of a node from the values of a run, after `given` has mapped each of them.
 fn with(
     model: &Model,
     node: NodeId,
@@ -65,14 +65,14 @@ fn with(
 }
 
 /// Returns true if ONNX Runtime may round a value differently: if a node computes it, or it is float16.
-/// Without a float16 kernel, ONNX Runtime computes in float and rounds once at the end. Model inputs are equal for
-/// both.
+/// Without a float16 kernel, ONNX Runtime computes in float and rounds once at the end. Other model inputs are equal in
+/// both runs.
 fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
     let Val::Tensor(array) = val else { return false };
     array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
 }
 
-/// Returns true if the outputs of a node are sums, whose last digits are those of their terms.
+/// Returns true if the outputs of a node are sums, whose rounding error depends on their largest term.
 fn is_sum(node: &Node) -> bool {
     const OF_PARTS: [&str; 6] = ["BlackmanWindow", "GRU", "HammingWindow", "HannWindow", "LSTM", "RNN"];
     let known = operator(node.domain(), &node.op_type);
@@ -80,7 +80,9 @@ fn is_sum(node: &Node) -> bool {
         || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
 }
 
-/// Alternates without the period of a stride: the highest bit of the position times the golden ratio.
+/// Returns true if the number at a position is changed upward.
+/// This holds for half of the positions, and does not repeat with a period. The result is the highest bit of the
+/// position times the golden ratio.
 fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }
@@ -89,7 +91,7 @@ fn is_up(at: usize) -> bool {
 /// For sums, the step is the last digit of the largest term.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    // The relative and the minimum step. A subnormal may have only one digit. Terms of sums are about 1.
+    // The relative and the minimum step: a subnormal may have only one digit. Sums are assumed to have a term of 1.
     let (digit, least) = match array.elem() {
         ElemType::Float16 => (1e-3, 6e-8),
         ElemType::Bfloat16 => (8e-3, 1e-40),

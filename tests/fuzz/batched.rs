@@ -1,7 +1,8 @@
 //! Makes the batch of graphs dynamic, and compares `N` samples with `N` separate runs.
-//! It runs them in our evaluator and in ONNX Runtime.
+//! Both run in our evaluator and in ONNX Runtime.
 //!
-//! A child process tests the graphs, since ONNX Runtime crashes on some of them. The parent continues after that graph.
+//! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, the parent continues
+//! with the next graph.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -198,7 +199,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
     if let Some(finding) = outcome.findings.first() {
         if &*finding.code != "EXP018" {
             return match &*finding.code {
-                // A fault of another pass occurs without it, too.
+                // If the fault also occurs without dynamic axes, it is one of another pass.
                 "FIX002" if !fix(model.clone(), &Options::default(), rules).findings.is_empty() => {
                     Verdict::Invalid
                 }

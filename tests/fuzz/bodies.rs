@@ -30,7 +30,7 @@ fn flag(value: bool) -> Option<Array> {
     Array::bools(Vec::new(), vec![value]).ok()
 }
 
-/// Adds a node without outputs, to own the subgraphs that are drawn next.
+/// Adds a node without outputs, which will own the subgraphs that are drawn next.
 fn holder(draft: &mut Draft, op: &str, inputs: Vec<Option<ValueId>>) -> NodeId {
     draft.node("", op, inputs, Vec::new(), Vec::new());
     let graph = draft.graph();
@@ -71,7 +71,7 @@ fn body(
     Some(graph)
 }
 
-/// Returns the type of a tensor, with its rank.
+/// Returns the type of a value; that of a tensor has its rank.
 fn port_type(val: &Val) -> Option<onnx_lint::graph::Type> {
     match val {
         Val::Tensor(array) => Some(tensor_type(array.elem(), Some(vec![DeclaredDim::Absent; array.rank()]))),
@@ -168,7 +168,7 @@ fn branch(draft: &mut Draft) -> Option<()> {
     conclude(draft, node, bodies, 1)
 }
 
-/// Returns the tensors that the current graph defines.
+/// Returns the tensors that the current graph defines, without its inputs.
 fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
     let graph = draft.graph();
     let mut tensors = draft.tensors();
@@ -179,7 +179,8 @@ fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
     tensors
 }
 
-/// Returns a value of the subgraph with the type and rank of a state, or the state itself.
+/// Returns the next value of a loop state.
+/// It is a value of the subgraph with the type and rank of the state, or the state itself.
 fn next(draft: &mut Draft, state: ValueId) -> Option<ValueId> {
     let Some(Val::Tensor(before)) = draft.values.get(&state).cloned() else { return None };
     let mut tensors = own_tensors(draft);
@@ -296,7 +297,8 @@ fn call(draft: &mut Draft) -> Option<()> {
     conclude(draft, node, Some(Vec::new()), count)
 }
 
-/// Turns an attribute of a node into a function attribute. Returns the attribute that a call must have.
+/// Turns an attribute of a node into a reference to a function attribute.
+/// Returns the attribute that a call of the function must have.
 fn reference(draft: &mut Draft, body: GraphId) -> Option<Attribute> {
     let nodes = draft.case.model.graphs[body].nodes.clone();
     let &node = draft.random.pick(&nodes)?;

@@ -20,7 +20,7 @@ pub type Feeds = FxHashMap<Arc<str>, Val>;
 #[derive(Clone)]
 pub struct Case {
     pub model: Model,
-    /// Elements of the inputs that need particular ones.
+    /// Kind of the elements, for inputs that need particular elements.
     pub fills: FxHashMap<Arc<str>, Fill>,
     /// Whether the model was drawn at the first of [`SIZES`].
     /// The original sizes of a near-miss are unknown.
@@ -80,14 +80,14 @@ fn feed(port: &Port, sizes: usize, fill: &Fill, random: &mut Random) -> Option<V
     };
     let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
     count.filter(|&count| count <= MOST_ELEMENTS)?;
-    // An exact list of numbers fits only one size.
+    // An exact list of elements fits only tensors of its length.
     let fits = !matches!(fill, Fill::Exactly(ints) if ints.len() != shape.iter().product::<usize>());
     let fill = if fits { fill } else { &Fill::UpTo(3) };
     fill::array(elem, &shape, fill, random).map(Val::from)
 }
 
 /// Returns true if inputs, including defaults, and outputs match their declared types.
-/// A wrong declaration need not be preserved.
+/// A model with a wrong declaration is not tested.
 pub fn is_as_declared(model: &Model, ran: &Ran, sizes: usize) -> bool {
     let fits = |(port, val): (&Port, &Val)| {
         let Some(TypeKind::Tensor { elem, shape }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {

@@ -32,7 +32,7 @@ const INTERNAL_FAULT: &str = "FIX002";
 pub enum Kind {
     /// A result differs.
     Wrong,
-    /// The result does not run, but the model did.
+    /// The result does not run, although the original model does.
     Fails,
     /// The result is rejected by our own checks, or has new errors.
     Invalid,
@@ -139,7 +139,7 @@ pub struct Before {
     /// Whether the run has the sizes that the model was drawn at.
     pub is_traced: bool,
     pub ran: Ran,
-    /// The outputs of ONNX Runtime, if it ran and agrees.
+    /// The outputs of ONNX Runtime, if it runs the model and agrees with our evaluator.
     pub judged: Option<Vec<Val>>,
 }
 
@@ -150,7 +150,7 @@ impl Before {
     }
 }
 
-/// Returns the messages of errors.
+/// Returns the messages of the lint errors of a model.
 pub fn errors(model: &Model) -> Vec<String> {
     let options =
         LintOptions { selection: Selection::all(), rules: Arc::default(), ..LintOptions::default() };
@@ -162,8 +162,8 @@ pub fn errors(model: &Model) -> Vec<String> {
         .collect()
 }
 
-/// Returns errors of the defaults of inputs that callers of `after` can no longer override.
-/// An unsafe fix uses such defaults.
+/// Returns the errors that a model has if `after` makes the defaults of some inputs constant.
+/// Unsafe fixes remove such inputs, so that callers can no longer override the defaults.
 fn errors_of_defaults(model: &Model, after: &Model) -> Vec<String> {
     let inputs = &after.graphs[after.main].inputs;
     let defaults = &model.graphs[model.main].initializers;
@@ -234,7 +234,7 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     if (!is_exact || !givens.is_empty()) && !is_tame() {
         return None;
     }
-    // Assumptions refer to values of a pattern by name: require them of all values.
+    // Assumptions refer to values of a pattern by name. Require them of all values of the run.
     let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
     let holds = |given: &Assumption| match given {
         Assumption::Finite | Assumption::NotNan | Assumption::Moderate => true,
@@ -272,7 +272,7 @@ pub fn check(
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }
-    // An unsafe fix preserves the outputs at the original sizes, for the remaining inputs.
+    // After an unsafe fix, outputs need only be equal at the original sizes, and if no input was removed.
     let is_input = |name: &Arc<str>| {
         let inputs = &after.graphs[after.main].inputs;
         inputs.iter().any(|port| after.values[port.value].name == *name)

@@ -89,7 +89,7 @@ impl Hand {
     }
 
     /// Returns a fault as text, with the smallest graph that has it.
-    /// If the process crashes, the text has the original graph.
+    /// If the reduction crashes, returns a message instead.
     pub fn shown(&mut self, number: u64, at: usize) -> io::Result<String> {
         for is_judged in [true, false] {
             if let Ok(Reply::Shown(text)) = self.ask(&Request { number, is_judged, shows: Some(at) })? {

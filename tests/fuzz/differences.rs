@@ -12,13 +12,13 @@ pub fn is_known(op: &str) -> bool {
 }
 
 /// Returns the operator that causes a difference at this node.
-/// For a node with subgraphs, or a call of a local function, this is an operator in it that is in the table.
+/// For a node with subgraphs or a call of a local function, this is an inner operator that is in the table.
 pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
     let node = &model.nodes[id];
     within(model, id).unwrap_or_else(|| node.op_name() + narrowed(node, run))
 }
 
-/// Returns the condition in a row of the table that does not apply to all uses of an operator.
+/// Returns the condition of the row for a node, such as ` of float16`; empty if there is none.
 fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
     let Some(Val::Tensor(array)) = first else { return "" };

@@ -76,7 +76,7 @@ impl Draft {
         id
     }
 
-    /// Adds an input of the main graph, some of whose dimensions are dynamic.
+    /// Adds an input of the main graph, whose dimensions may be dynamic.
     pub fn input(&mut self, array: Array, fill: Fill) -> ValueId {
         let main = self.case.model.main;
         let index = self.case.model.graphs[main].inputs.len() as u32;
@@ -102,7 +102,8 @@ impl Draft {
         }
     }
 
-    /// Adds a constant: an initializer, or a node where an initializer would have to be a graph input.
+    /// Adds a constant: an initializer or a `Constant` node.
+    /// It is always a node if an initializer would also have to be a graph input.
     pub fn constant(&mut self, array: Array) -> ValueId {
         let graph = self.graph();
         let has_initializers = self.case.model.ir_version.is_some_and(|version| version >= 4);
@@ -123,7 +124,8 @@ impl Draft {
         self.case.model.function_of(self.graph()).is_some()
     }
 
-    /// Adds a node with these outputs; `None` omits one. Returns the values of the others.
+    /// Adds a node with these outputs, where `None` omits an output.
+    /// Returns the values of the present outputs.
     pub fn node(
         &mut self,
         domain: &str,
@@ -158,7 +160,7 @@ impl Draft {
         made
     }
 
-    /// Adds an input; in a function, whose inputs are fixed, a constant.
+    /// Adds a graph input. In a function, adds a constant instead: the number of its inputs is fixed.
     pub fn given(&mut self, array: Array, fill: Fill) -> ValueId {
         if self.in_function() { self.constant(array) } else { self.input(array, fill) }
     }

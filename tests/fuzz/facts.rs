@@ -45,7 +45,7 @@ fn is_reshaped_by_zero(model: &Model, ran: &Ran, value: ValueId) -> bool {
 }
 
 impl Symbols {
-    /// Learns the value of a symbol from a dimension that consists only of it.
+    /// Records the value of a symbol if a dimension of a fact consists only of this symbol.
     fn learn(&mut self, fact: &Fact, val: &Val) {
         let (Fact::Tensor(fact), Val::Tensor(array)) = (fact, val) else { return };
         let dims = fact.shape.dims().unwrap_or_default();

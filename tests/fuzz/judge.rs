@@ -24,7 +24,7 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
             continue;
         }
         let mut found = || -> Option<Vec<Val>> { loaded.run(&before.feeds).ok()?.into_iter().collect() };
-        // Uninitialized outputs differ between runs.
+        // Two runs detect outputs that ONNX Runtime leaves uninitialized.
         let (found, again) = (found(), found());
         let is_same = |(a, b): (&Val, &Val)| difference(a, b, EXACT).is_none();
         let is_steady = found
@@ -82,7 +82,7 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
 }
 
 /// Returns true if the specification leaves the outputs of some node in a run undefined.
-/// A transformed model may then compute others.
+/// A transformed model may then compute other outputs.
 pub fn is_open(model: &Model, run: &Ran) -> bool {
     let mut executor = strict(model, run);
     model.graphs[model.main].nodes.iter().any(|&node| is_node_open(model, &mut executor, node))
@@ -147,7 +147,7 @@ pub fn verdict(
             Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),
             Err(refusal) => return Err(fault(Kind::Fails, format!("in ONNX Runtime: {refusal}"))),
         };
-        // ONNX Runtime chooses algorithms by memory alignment.
+        // Results of ONNX Runtime are not bit-exact: it selects algorithms by memory alignment.
         let claim = Claim { is_exact: false, ..claim };
         for (wanted, found) in wanted.iter().zip(found) {
             if let Some(what) = found.and_then(|found| difference(wanted, &found, claim)) {

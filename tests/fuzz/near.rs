@@ -1,4 +1,4 @@
-//! Draws near-misses: examples of rules with one change.
+//! Draws near-misses: examples of rules with up to two changes.
 
 use std::hash::BuildHasher;
 
@@ -40,7 +40,7 @@ pub fn examples() -> Vec<Example> {
     examples.filter(suits).collect()
 }
 
-/// Picks an example. A new rule changes the choice for only few graphs.
+/// Picks an example such that adding a rule changes the choice for only few graphs.
 fn pick<'e>(examples: &'e [Example], random: &mut Random) -> Option<&'e Model> {
     let salt = random.next();
     let chosen = examples.iter().max_by_key(|example| FxBuildHasher.hash_one((example.key, salt)))?;
@@ -263,7 +263,7 @@ fn element_type(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// Makes an intermediate value an output, or lists an output twice.
+/// Makes a value an additional output; one that is already an output is then listed twice.
 fn another_use(model: &mut Model, random: &mut Random) {
     let main = model.main;
     let made = model.graphs[main].nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten());

@@ -111,7 +111,7 @@ impl Choice<'_> {
         Some(())
     }
 
-    /// Returns the type of a formal input: that of its type variable, if it is bound.
+    /// Returns the type of a formal input: the bound type of its type variable, or else a drawn one.
     fn ty(&mut self, formal: &'static Formal) -> Option<ValueType> {
         let is_mixed = matches!(formal.option, Arity::Variadic { homogeneous: false, .. });
         if let (Ty::Param(index), false) = (formal.ty, is_mixed) {
@@ -160,7 +160,7 @@ impl Choice<'_> {
         }
         let ty = self.ty(formal)?;
         let is_free = matches!(wanted.fill, "" | "unit" | "pos" | "small" | "cond" | "index");
-        // Any value fits if the table does not restrict the elements; else a fit is unlikely.
+        // Mostly reuse an existing value, unless the table restricts the elements: then it is unlikely to fit.
         let reuses = match wanted.fill {
             "" => !self.draft.random.once_in(4),
             _ => is_free && self.draft.random.once_in(3),
@@ -319,7 +319,7 @@ fn attr(attrs: &[Attribute], name: &str) -> Option<i64> {
     attrs.iter().find(|attr| &*attr.name == name)?.value.as_int()
 }
 
-/// Returns the type of a value, as in schemas.
+/// Returns the type of a value as it is in schemas; `None` for a type that no schema has.
 pub fn value_type(val: &Val) -> Option<ValueType> {
     Some(match val {
         Val::Tensor(array) => ValueType::Tensor(array.elem()),

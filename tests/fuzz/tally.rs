@@ -8,7 +8,7 @@ use crate::differences;
 use crate::session::Found;
 use crate::worker::Doing;
 
-/// Returns true if a fault is known and open, or is an accepted difference to ONNX Runtime.
+/// Returns true if a fault is known and open, or is an accepted difference from ONNX Runtime.
 fn is_open(kind: Kind, cause: &str) -> bool {
     if kind == Kind::Refused || kind == Kind::Differs && differences::is_known(cause) {
         return true;

@@ -1,6 +1,6 @@
 //! A worker process that tests graphs.
-//! ONNX Runtime crashes on some graphs, and hangs on others; then the worker ends itself. Only the current graph is
-//! lost, and its parent learns what the worker was doing.
+//! ONNX Runtime crashes on some graphs, and hangs on others; then the worker ends itself. Only the result of
+//! the current graph is lost, and the parent process receives the last activity of the worker.
 
 use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ pub struct Request {
 /// Message of a worker.
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
-    /// Sent before an activity, so the last one is that of a crash.
+    /// An activity that begins. If the worker crashes, the last one sent caused the crash.
     Doing(Doing),
     Tried(Outcome),
     Shown(String),
@@ -48,7 +48,7 @@ pub enum Doing {
 
 static TELLS: AtomicBool = AtomicBool::new(false);
 
-/// Number of messages sent: while it grows, the worker makes progress.
+/// Number of messages sent. The worker makes progress as long as this grows.
 static WORDS: AtomicU64 = AtomicU64::new(0);
 
 /// CPU time without a message after which the worker is considered to hang.

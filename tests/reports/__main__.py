@@ -86,7 +86,10 @@ def read(path: Path, key: str) -> dict[str, dict[str, str]]:
 
 
 def hold(folder: Path, verdicts: Verdicts) -> bool:
-    """Returns True if no verdict is worse than the recorded one. Models without a record may not be short."""
+    """Returns True if no verdict is worse than the recorded one.
+
+    A model without a record must not have the verdict `short`.
+    """
     expected = read(folder / EXPECTED, "model")
     passed, better = True, 0
     for model, row in verdicts.items():

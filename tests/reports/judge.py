@@ -58,7 +58,7 @@ def judge_lint(model: Path, before: runtime.Runs) -> tuple[str, str]:
 
 
 def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command: Command) -> tuple[str, str]:
-    """Judges a call of onnx-fix: its result must have the outputs of the model."""
+    """Judges a call of onnx-fix: its result must have the expected outputs."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.onnx"
         ran = call(model, out, command.arguments)

@@ -1,4 +1,4 @@
-//! Invalid model files: each has a message, exit status 2, no panic, and a snapshot.
+//! Invalid model files: the tools must exit with status 2 and a message, which is in a snapshot.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{

@@ -7,7 +7,7 @@ use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::registry::RuleSet;
 
 /// A valid rule that uses most of the language.
-const SOUND: &str = r#"## Two Transposes in a row do the work of one.
+const SOUND: &str = r#"## Two consecutive Transposes can be merged into one.
 rule OPT101 double-transpose {
   severity  hint
   phase     explore
@@ -76,7 +76,7 @@ fn snapshot_as_it_is(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, rendered(text)));
 }
 
-/// Checks `rule` with all `right` replaced by `wrong`, by snapshot.
+/// Replaces every `right` in `rule` by `wrong`, and compares the findings with a snapshot.
 fn check_in(rule: &str, name: &str, right: &str, wrong: &str) {
     assert!(rule.contains(right), "{name}: the rule has no {right:?}");
     snapshot(name, &rule.replace(right, wrong));
@@ -100,7 +100,7 @@ fn valid_rules_have_no_findings() {
 }
 
 /// A rule with a choice of operators.
-const CHOICE: &str = r#"## A reduction over nothing.
+const CHOICE: &str = r#"## A value is reduced twice along the same axes.
 rule OPT103 reduction-over-nothing {
   severity hint
   phase    explore
@@ -195,12 +195,12 @@ fn operators_are_checked() {
     check_lint("op-outputs", "y = Slice@10", "y, z = Slice@10");
 }
 
-/// The schemas of PyTorch's operators are checked, too.
+/// Patterns are also checked against the schemas of PyTorch operators.
 #[test]
 fn operators_of_pytorch_are_checked() {
     let rule = |pattern: &str| {
         format!(
-            "## Zero below.\nrule ATN999 aten-mine {{\n  phase lower\n  safety exact\n  match {{ {pattern} }}\n  rewrite {{ y = Relu (x) }}\n}}\n"
+            "## Negative elements become 0.\nrule ATN999 aten-mine {{\n  phase lower\n  safety exact\n  match {{ {pattern} }}\n  rewrite {{ y = Relu (x) }}\n}}\n"
         )
     };
     snapshot("aten-inputs", &rule("y = aten.relu (x, z, w)"));

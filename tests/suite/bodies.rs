@@ -1,18 +1,18 @@
-//! Rules and subgraphs: a rewrite may move a whole subgraph, to a single node.
+//! Rules and subgraphs: a rewrite may move a whole subgraph, but only to one node.
 
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
 
-/// Tests the example of a rule that matches an If of a negation, with this rewrite.
+/// Tests the example of a rule that matches an If whose condition is a Not, with this rewrite.
 fn test_example(rewrite: &str) -> Result<(), String> {
     let text = format!(
         r#"language 2
 defaults {{ severity hint  phase simplify  safety exact }}
 
-## An If asks for the contrary.
-rule ZZZ100 contrary-condition {{
-  message "`{{y}}` asks for the contrary of `{{c}}`"
+## The condition of an If is negated.
+rule ZZZ100 negated-condition {{
+  message "the condition of `{{y}}` is the negation of `{{c}}`"
   match {{ y = If <then_branch = @then, else_branch = @else> (Not (c)) }}
   rewrite {{ {rewrite} }}
   example "of two, and of two in one of them" {{
@@ -44,7 +44,7 @@ fn rewrite_moves_subgraphs_to_a_new_node() {
     assert_eq!(test_example("y = If <then_branch = @else, else_branch = @then> (c)"), Ok(()));
 }
 
-/// The values in the subgraph would be defined twice.
+/// A subgraph must not be moved to two nodes: its values would be defined twice.
 #[test]
 fn rewrite_that_shares_a_subgraph_is_rejected() {
     let twice = "y = Add (If <then_branch = @else, else_branch = @then> (c), If <then_branch = @then, else_branch = @else> (c))";

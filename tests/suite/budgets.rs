@@ -1,4 +1,5 @@
-//! Small files that once took unbounded time or memory. Cost is limited, and skipped work is reported.
+//! Small files that once took unbounded time or memory.
+//! Now time and memory are limited, and skipped work is reported.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ fn nodes(outcome: &Outcome) -> usize {
     outcome.report.nodes.after
 }
 
-/// Returns a chain of functions: each calls the one before it `calls` times.
-/// `first` is the body of the first.
+/// Returns a chain of functions: each calls the previous one `calls` times.
+/// `first` is the body of the first function.
 fn chain(depth: usize, calls: usize, first: &str) -> String {
     let mut text = format!(
         "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[N] x) => (y) {{ y = f.F{depth} (x) }}\n\
@@ -91,7 +92,7 @@ fn long_scan_is_not_folded_beyond_the_budget() {
 }
 
 /// A Scan infers the shape of its state from its body.
-/// If every level did that twice, the cost would be exponential.
+/// If the body were inferred twice at every level, the cost would be exponential.
 #[test]
 fn nested_scans_are_inferred_in_linear_time() {
     let nested = (1..=30).fold("k0 = Abs (OUTER)".to_owned(), |inner, level| {
@@ -189,7 +190,7 @@ fn inference_is_incremental() {
     let row = format!("{header} g (float[N] v0, bool c) => (v1000) {{ {} }}", branches(1_000));
     let outcome = fixed(&row, None);
     assert_eq!((nodes(&outcome), outcome.report.nodes.before), (3_000, 5_000));
-    // Each node once, then the rewritten branches and their `If`.
+    // Each node is inferred once; afterwards, only the rewritten branches and their `If` are inferred again.
     assert!(outcome.looked_at < 10_000, "{} nodes were looked at", outcome.looked_at);
 
     let nested = (0..12).fold("k0 = Identity (x)".to_owned(), |inner, at| {

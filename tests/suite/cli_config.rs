@@ -6,7 +6,7 @@ fn sandbox(files: &[(&str, &str)]) -> Sandbox {
     Sandbox::new(&[&[("net.onnxtxt", FAULTY), ("deep/net.onnxtxt", FAULTY)][..], files].concat())
 }
 
-/// Asserts the files with findings.
+/// Asserts that exactly these files have findings, in this order.
 fn check(sandbox: &Sandbox, arguments: &[&str], expected: &[&str]) {
     let ran = sandbox.lint(&[arguments, &["--output-format", "concise"]].concat());
     let files: Vec<&str> = ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();

@@ -248,7 +248,7 @@ fn report_is_written_to_standard_output() {
 /// The rule scales an operand of MatMul instead of its result.
 #[test]
 fn latency_is_estimated_with_guessed_dimensions() {
-    let rules = "language 2\n## Scaled before.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
+    let rules = "language 2\n## An operand of a product is scaled instead of its result.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
                  message \"`{y}`\"\n  match { y = Mul (MatMul (x, w), s) }\n  where { numel(s) == 1 }\n  \
                  rewrite { y = MatMul (Mul (x, s), w) }\n  \
                  example \"fires\" { g (float[M,2] x, float[2,3] w, float[1] s) => (float[M,3] y) { t = MatMul (x, w)  y = Mul (t, s) } } computes\n  \

@@ -163,7 +163,7 @@ fn rules_are_listed_and_explained_and_why_not_traces_a_match() {
     let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
     assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
     assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");
-    // A pattern whose last node fits, but not the producers of its inputs.
+    // The last node of the pattern matches, but the producers of its inputs do not.
     let shapes =
         "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x, float[N] z) => (y) { y = Add (x, z) }";
     sandbox.write("sum.onnxtxt", shapes);
@@ -185,9 +185,9 @@ fn custom_rules_are_applied_and_their_faults_reported() {
 #[test]
 fn custom_rules_match_the_module_path_of_a_node() {
     let rule = r#"language 2
-## The decoder of ours has no Exp.
+## The decoder computes an Exp.
 ##
-## **Why**  Our device has none there.
+## **Why**  Our device does not support Exp there.
 rule OWN001 exp-in-decoder {
   severity warning
   message "`{y}` is computed by {node_name(y)}, in {module_path(y)}"
@@ -224,7 +224,7 @@ rule OWN001 exp-in-decoder {
     );
 }
 
-/// Otherwise, an empty directory or a mistyped path would always pass.
+/// Without this failure, an empty directory or a mistyped path would always pass.
 #[test]
 fn run_without_files_fails() {
     let sandbox = Sandbox::new(&[("empty/readme.md", "# nothing"), ("net.onnxtxt", SOUND)]);
@@ -244,7 +244,7 @@ fn run_without_files_fails() {
     says(&["net.onnxtxt"], 2, "there is no opset 99");
 }
 
-/// A repository has other files, including our own output.
+/// A repository contains files that are not models, including output of our own tools.
 #[test]
 fn files_that_are_not_models_are_skipped_in_directories() {
     let sandbox = Sandbox::new(&[
@@ -291,7 +291,7 @@ fn color_follows_option_and_environment() {
     assert_eq!(sandbox.lint(&["sound.onnxtxt", "-q"]).stdout, "");
 }
 
-/// Messages are for users: without raw errors of the operating system or of libraries.
+/// Messages do not contain raw errors of the operating system or of libraries.
 #[test]
 fn failure_messages_have_no_operating_system_codes() {
     let sandbox = sandbox();
@@ -323,7 +323,7 @@ fn failure_messages_have_no_operating_system_codes() {
     );
 }
 
-/// Standard output may be a file on a full disk; the message is that for any other file.
+/// Standard output may be a file on a full disk; the message is the one for any other file.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_reported_for_standard_output() {

@@ -75,7 +75,7 @@ fn every_format_reports_the_columns_of_the_expression() {
     says("json", "\"column\": 16,\n      \"end_column\": 32,");
 }
 
-/// A recorded path that does not exist here is not a usable location.
+/// If a recorded path does not exist here, the finding is located in the model instead.
 #[test]
 fn findings_without_source_are_located_in_the_model() {
     let sandbox = Sandbox::checkout(17, false);

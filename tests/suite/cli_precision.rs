@@ -51,7 +51,7 @@ fn verify_compares_within_the_precision_of_the_type() {
     let ran = sandbox.fix(&["net.onnxtxt", "--to", "float16", "--verify", "-o", "out.onnx"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.contains("results that are as near as its type before and after"), "{}", ran.stderr);
-    // The result overflows float16.
+    // The computed values overflow float16.
     let large = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[4] x) => (float[4] y) <float k = {60000}> {\n  \
         t = Mul (x, k)\n  u = Mul (t, k)\n  y = Relu (u)\n}\n";
     sandbox.write("large.onnxtxt", large);

@@ -51,8 +51,8 @@ fn onnx_lint_rules_replaces_the_directory_of_built_in_rules() {
 }
 
 /// Deviations and crashes of ONNX Runtime in some examples are not faults of a rule.
-/// It deviates from the specification for Attention of doubles and for infinities in a mask. It aborts on invalid input,
-/// such as a Fourier transform of length 0.
+/// ONNX Runtime deviates from the specification for Attention of doubles and for infinities in a mask. It aborts on
+/// invalid input, such as a Fourier transform of length 0.
 #[test]
 fn deviations_of_onnx_runtime_do_not_fail_a_rule_test() {
     let sandbox = Sandbox::new(&[]);

@@ -1,4 +1,4 @@
-//! `editors/onnx-lint.schema.json` has exactly the keys of the configuration.
+//! Tests that `editors/onnx-lint.schema.json` has exactly the keys of the configuration.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Opset conversions that change more than nodes.
-//! Constants become attributes, functions and branches are inlined, and graphs have exponentially many paths.
+//! Opset conversions that change more than single nodes.
+//! Constants become attributes, and functions and branches are inlined, also in graphs with exponentially many paths.
 
 use onnx_lint::fix::{Options, fix};
 use onnx_lint::read;
@@ -170,6 +170,6 @@ fn suggested_opset_is_reachable() {
     };
     check(22, "y = Gelu (x)", Some("convert to opset 9 or later"));
     check(22, "y = Det (x)", Some("convert to opset 11 or later"));
-    // The opset of the model itself is not suggested.
+    // If only the opset of the model itself works, no opset is suggested.
     check(11, "y = Det (x)", None);
 }

@@ -84,7 +84,7 @@ fn joined(parts: &[Val], axis: usize) -> Val {
     Val::from(all.take(shape, &order).expect("a tensor"))
 }
 
-/// Compares a model on `count` samples with as many runs of the traced one.
+/// Compares one run of a dynamic model on `count` samples with `count` runs of the original model.
 fn hold(name: &str, before: &Model, after: &Model, count: usize, faults: &mut String) {
     let facts = infer::infer(before, infer::Options::default());
     let inputs = &before.graphs[before.main].inputs;
@@ -311,7 +311,7 @@ fn hard_coded_batch_is_fixed_everywhere_or_nowhere() {
     let whole = fixed(shuffled("y = Reshape (b, t)"));
     let found = run(&whole, &[drawn(ElemType::Float, &[3, 8, 5, 5], 1)]);
     assert_eq!(array(&found[0]).shape(), [3, 8, 5, 5]);
-    // The analysis does not support outputs whose size depends on elements of all samples.
+    // If the size of an output depends on elements of all samples, the model is not fixed.
     let left = write::text::write(&fixed(shuffled("c = NonZero (b)  y = Cast <to = 1> (c)")));
     assert!(left.contains("{1,2,4,5,5}"), "{left}");
 }

@@ -1,5 +1,5 @@
 //! `onnx-fix` reports every change, and fixes exactly the findings that `onnx-lint` calls fixable.
-//! Both are tested on all models of the tests and on the examples of the rules.
+//! Both are tested on all models of the tests, and on the examples of rules that simplify or fix.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::models;
 
-/// Returns all models with their names: files, and examples of rules.
+/// Returns all models with their names: files, and examples of rules that simplify or fix.
 fn all() -> Vec<(String, Model)> {
     let files = models::all().into_iter().filter_map(|path| {
         let (model, _) = read::onnx::read(models::bytes(&path));
@@ -35,7 +35,7 @@ fn all() -> Vec<(String, Model)> {
     files.chain(examples).collect()
 }
 
-/// Asserts that no model has a fault; prints some of them.
+/// Asserts that `wrong` finds no fault in any model; prints some of the faults.
 #[track_caller]
 fn check(wrong: impl Fn(&Model, &RuleSet) -> Vec<String> + Sync) {
     let rules = RuleSet::patterns();
@@ -53,7 +53,7 @@ fn nodes(model: &Model) -> Vec<NodeId> {
     scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()).collect()
 }
 
-/// Returns the declared types of a model, by name.
+/// Returns the names and declared types of the inputs and outputs of a model.
 fn declared(model: &Model) -> BTreeSet<String> {
     let declaration = |port: &Port| {
         let ValueInfo { ty, .. } = &port.info;
@@ -77,7 +77,7 @@ fn unreported(before: &Model, after: &Model, report: &Report) -> Vec<String> {
     let mut unreported = Vec::new();
     for node in old.iter().filter(|node| !is.contains(node)) {
         let name = node_name(before, &before.nodes[*node]);
-        // A reported node includes the nodes in its subgraphs.
+        // A report of a node covers the nodes in its subgraphs, too.
         let mut around =
             std::iter::successors(Some(before.nodes[*node].graph), |&graph| before.parent(graph)).filter_map(
                 |graph| match before.graphs[graph].owner {

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::tool::Sandbox;
 
-/// An element with its attributes and its depth.
+/// An element with its attributes.
 pub struct Element {
     pub name: String,
     attributes: Vec<(String, String)>,

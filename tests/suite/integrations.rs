@@ -15,7 +15,8 @@ fn value<'t>(yaml: &'t str, key: &str) -> &'t str {
     found
 }
 
-/// pre-commit runs the entry of the hook with the files of a commit that match its pattern.
+/// Runs the entry of the hook as pre-commit does.
+/// The arguments are the files of a commit that match the pattern of the hook.
 #[test]
 fn pre_commit_hook_fails_only_on_new_findings() {
     let hooks = file(".pre-commit-hooks.yaml");

@@ -1,5 +1,5 @@
 //! Checks the findings of each export of each pitfall.
-//! The expected ones are in `expected.tsv` in `tests/pitfalls` and its `families`.
+//! The expected findings are in `expected.tsv` in `tests/pitfalls` and in its subfolder `families`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const LEAST_RECALL: f64 = 0.9;
 struct Row<'t> {
     artifact: &'t str,
     rule: &'t str,
-    /// Whether the fault is known to be missed: `?rule`.
+    /// Whether the linter is known to miss the fault, which the table marks as `?rule`.
     missed: bool,
     first_line: u64,
     last_line: u64,

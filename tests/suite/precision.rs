@@ -140,7 +140,7 @@ fn inputs_that_schemas_require_as_float_are_kept() {
     );
 }
 
-/// Tests mask values out of range, near its end, and so large that scores are absorbed.
+/// Tests large mask values: outside of the float16 range, near its end, and absorbing the scores.
 /// A fully masked row must keep its result, without NaN.
 #[test]
 fn masks_are_clipped_or_kept_in_float() {
@@ -313,8 +313,8 @@ fn bfloat16_has_the_range_of_float() {
     assert_eq!(nodes(&outcome.model), ["Exp bfloat16", "Mul bfloat16", "Relu bfloat16"]);
 }
 
-/// A caller may override the default of an input.
-/// Before IR version 4, an input with a default is a weight.
+/// From IR version 4 on, a caller may override the default of an input.
+/// Before, every initializer is an input, so an input with a default is a weight.
 #[test]
 fn inputs_with_defaults_are_converted_as_inputs_from_ir_version_4() {
     let text = |ir: u32| {

@@ -1,5 +1,4 @@
-//! Facts that rewrites must respect.
-//! These are the meaning of repeated names, quantization nodes, and unproved output declarations.
+//! Properties that rewrites must respect: repeated names, quantization nodes, and declared outputs.
 
 use onnx_lint::extract::{CostModel, Objective};
 use onnx_lint::fix::{Options, Outcome, fix};
@@ -25,7 +24,7 @@ fn written(outcome: &Outcome) -> String {
     write(&outcome.model)
 }
 
-/// Asserts that two models have equal results; the second has unique names.
+/// Asserts that a model with repeated names is fixed to the result of one with unique names.
 #[track_caller]
 fn reads_as(text: &str, renamed: &str) {
     let plain = Options { optimize: false, ..Options::default() };

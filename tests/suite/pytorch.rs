@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::tool::Sandbox;
 
 /// Marks a part whose fault is not visible in Python alone.
-const MODEL: &str = ", which the model shows";
+const MODEL: &str = ", visible only in the model";
 
 #[test]
 fn pytorch_examples_of_rule_pages_match_the_findings() {

@@ -1,4 +1,4 @@
-//! Commands in README.md and in the documents run, and print the output shown there.
+//! Tests that the commands in README.md and in the documents run, and print the output shown there.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn readme_commands_print_the_shown_output() {
     }
 }
 
-/// Prefix of the comment on a command that exits with 1.
+/// Start of the comment after a command that exits with status 1.
 const REFUSES: &str = "refuses";
 
 /// Returns the commands of a document, each with the shown output.

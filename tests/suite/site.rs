@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use crate::html::{Element, elements};
 use crate::tool::Sandbox;
 
-/// Pages of a site by name, each with its elements; and the names of all files.
+/// A generated site: the elements of each page, the names of all files, and their size in bytes.
 struct Pages {
     elements: BTreeMap<String, Vec<Element>>,
     files: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Rewrites preserve outputs.
+//! Tests that rewrites preserve outputs.
 //! Examples of the rules run at several sizes on random inputs, before and after the rewrite.
 
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use onnx_lint::rule_tests::{inputs, run::run};
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Expect, Rule, Safety};
 
-/// Returns true if the original model is invalid.
-/// Then there is nothing to compare with, but the result must run.
+/// Returns true if a rule fixes mixed element types.
+/// Then the original model does not run, so only the result is run, and nothing is compared.
 fn mends_types(rule: &Rule) -> bool {
     rule.mends.as_deref() == Some("DTY001")
 }
@@ -27,7 +27,7 @@ fn rewrites_preserve_outputs() {
         for example in &rule.examples {
             let after = match &example.expect {
                 Expect::Becomes(after) => after,
-                // The tests of the examples run these.
+                // `tests/rules` already compares the results of these examples.
                 Expect::Computes => {
                     equal += 1;
                     continue;

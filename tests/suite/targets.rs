@@ -11,7 +11,7 @@ use onnx_lint::targets::Targets;
 use crate::tool::{Ran, Sandbox};
 
 /// A target that uses all features of the language.
-const TOY: &str = r#"# A device that there is not.
+const TOY: &str = r#"# A fictional device.
 target toy {
   title "Toy NPU"
   alias tn
@@ -31,7 +31,7 @@ target toy {
       op Concat, Mul
       op Conv where { rank(X) == 4 and @group == 1 and is_const(W) }
       op Conv where { rank(X) == 3 }
-      not op NonZero because "is never taken: how many elements it gives is not known beforehand"
+      not op NonZero because "is not supported: its output size depends on data"
       nothing else
     }
   }
@@ -96,7 +96,7 @@ fn faults_of_target_files_are_reported_at_their_positions() {
     check("where-attribute", "@group", "@groups");
     check("where-condition", "rank(X) == 4 and @group == 1", "rank(X)");
     check("where-open", "where { rank(X) == 3 }", "where { rank(X) == 3");
-    check("because-what", "because \"is never", "because is never \"");
+    check("because-what", "because \"is not", "because is not \"");
     check("not-closed", "      nothing else\n    }\n  }\n}\n", "      nothing else\n");
     let two = format!("{TOY}\ntarget other {{ title \"Other\" }}\n");
     snapshot("bad_targets", "two-targets", &rendered(&two));
@@ -243,7 +243,7 @@ fn model_written_for_a_target_is_supported_by_it() {
     assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
 }
 
-/// A whole domain is unsupported; a refusal names the operators without a decomposition.
+/// A target may not support a whole domain; a refusal names the operators that have no decomposition.
 #[test]
 fn contrib_operators_are_decomposed_into_standard_ones() {
     let model = "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n\
@@ -309,7 +309,7 @@ fn measured_restrictions_of_targets_are_respected() {
     check("opencv", sizes, "does not support this `Shape`: it is only supported without", &["Shape (x)"]);
 }
 
-/// A missing attribute of an older version counts as the default of later ones.
+/// A condition on `default(@attribute, value)` also holds for versions that lack the attribute.
 #[test]
 fn default_attributes_of_later_versions_are_supported() {
     let check = |target: &str, opset: u32, node: &str| {
@@ -324,7 +324,7 @@ fn default_attributes_of_later_versions_are_supported() {
     check("coreml", 9, "y = DepthToSpace <blocksize = 2> (z)");
 }
 
-/// Without constant folding, a stored constant differs from one that would have to be folded.
+/// `is_stored` is false for a shape that a node computes, even if `onnx-fix` can fold it.
 #[test]
 fn computed_shapes_are_not_stored_constants() {
     let target = "target toy {\n  title \"Toy\"\n  measured \"in the device\" on \"2026-11-23\" {\n    \

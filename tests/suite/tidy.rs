@@ -81,7 +81,7 @@ const CONFINED: [(&str, &[&str]); 4] = [
     ("prost_reflect::", &["src/read/onnx/", "src/write/onnx/"]),
 ];
 
-/// Words that the code must not contain: sources of panics and nondeterminism, and leftovers.
+/// Words that the code must not contain: sources of panics and nondeterminism, and debugging leftovers.
 const FORBIDDEN: [&str; 10] = [
     ".unwrap()",
     "panic!(",
@@ -208,7 +208,8 @@ fn public_items_expose_no_internal_dependencies() {
 const FOREIGN: [&str; 4] = ["egg", "prost", "prost_reflect", "proto"];
 
 /// Returns the file of a module, and the files of its visible submodules.
-/// These are public ones that are not hidden, and private ones with re-exported items. `folder` is their directory.
+/// Visible are public submodules that are not hidden, and private ones with re-exported items. `folder` is their
+/// directory.
 fn visible_files(path: &str, folder: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(path)).expect("the file of a module can be read");
@@ -267,12 +268,12 @@ fn code_has_no_forbidden_words() {
     check(|_, line| FORBIDDEN.iter().find(|word| line.contains(*word)).map(|word| format!("`{word}`")));
 }
 
-/// `expect` is for guarantees of this program; its text is the reason, not only a name.
+/// `expect` is only for guarantees of this program, and its text states why the guarantee holds.
 #[test]
 fn expect_has_a_reason() {
     check(|_, line| {
         let (_, rest) = line.split_once(".expect(\"")?;
-        // A cursor expects tokens: `cursor.expect("(")?`.
+        // Skip `cursor.expect("(")?` of parsers, which expects a token.
         let is_sign = rest.contains("\")?");
         let words = rest.split('"').next().unwrap_or("").split(' ').count();
         (!is_sign && words < 3).then(|| "`expect` without a reason".to_owned())

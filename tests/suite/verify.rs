@@ -2,7 +2,7 @@
 
 use crate::tool::{CLUMSY, SOUND, Sandbox};
 
-/// Two Relus; the input of the second is a random tensor.
+/// A Relu, and a second output of random numbers.
 const RANDOM: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y, float[3] r) {\n  y = Relu (x)\n  \
     r = RandomNormal <shape = [3]> ()\n}\n";
@@ -20,7 +20,7 @@ fn check_with(model: &str, options: &[&str], status: i32, expected: &[&str]) {
     check_file(&sandbox, "net.onnxtxt", options, status, expected);
 }
 
-/// Checks the messages for a model included in this repository.
+/// Checks the messages for an exported pitfall.
 fn check_pitfall(name: &str, options: &[&str], expected: &[&str]) {
     let sandbox = Sandbox::new(&[]);
     sandbox.bring(&format!("tests/pitfalls/exported/{name}.ts17.onnx"), "net.onnx");
@@ -75,7 +75,8 @@ fn fixed_shape_is_the_compared_size() {
     check_with(SOUND, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
 }
 
-/// Outputs are compared only at the original size; new dynamic dimensions are run at several sizes.
+/// Outputs are compared only at the original size.
+/// At other sizes of a new dynamic dimension, the result must run.
 #[test]
 fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
@@ -108,7 +109,7 @@ fn invalid_runtime_library_is_reported() {
     assert!(ran.stderr.contains("lib.so: cannot be loaded as ONNX Runtime"), "{}", ran.stderr);
 }
 
-/// The models run in one process.
+/// Several models of one command are verified in one process.
 #[test]
 fn each_of_several_models_is_compared() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {

@@ -1,4 +1,4 @@
-//! Archives with corrupt content and valid checksums.
+//! Corruption of archives: the content of a file changes, but its checksum stays valid.
 
 use std::io::{Cursor, Read, Write};
 

@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // The value is gone while a thread ends.
+    // The counters no longer exist while a thread ends.
     let _ = HELD.try_with(|held| {
         let now = held.get().0 + bytes;
         held.set((now, held.get().1.max(now)));
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Measures the thread from its creation on.
+/// A measurement of the current thread, from the creation of the meter on.
 pub struct Meter {
     held: isize,
     start: ThreadTime,

@@ -28,8 +28,8 @@ use self::seeds::Seeds;
 /// Number of files in a run of all tests.
 const COUNT: u64 = 2600;
 
-/// Limits for one file: CPU seconds, and bytes in addition to its size.
-/// An unoptimized build gets ten times as many seconds.
+/// Limits for one file: CPU seconds, and peak memory, which grows with the size of the file.
+/// The time limit of an unoptimized build is ten times as high.
 const MAX_SECONDS: f64 = if cfg!(debug_assertions) { 20.0 } else { 2.0 };
 const MAX_BYTES: usize = 50 << 20;
 const MAX_BYTES_A_BYTE: usize = 20;
@@ -37,7 +37,7 @@ const MAX_BYTES_A_BYTE: usize = 20;
 /// Wall-clock time after which a run is considered to hang.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// Kind of a file: evidence, or a file that users write for the tools.
+/// Kind of a file: an input to lint, or a file that configures the tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     Evidence(Kind),
@@ -86,7 +86,7 @@ impl Case {
         let mut rng = Rng::with_seed(self.number);
         let mut bytes = seeds[rng.usize(..seeds.len())].clone();
         let other = &seeds[rng.usize(..seeds.len())];
-        // The first files are the unchanged seeds: if they were unreadable, only the reader would be tested.
+        // The first files are the unchanged seeds. A reader must accept them, or nothing beyond it would be tested.
         if self.number >= seeds.len() as u64 {
             mutate::mutate(self.reader, &mut bytes, other, &mut rng);
         } else {
@@ -109,7 +109,7 @@ fn verdict(case: Case, bytes: Vec<u8>, tools: &'static Tools, folder: &Path) -> 
     let run = move || {
         let meter = Meter::start();
         tools.examine(case.reader, case.number, &bytes, &folder);
-        // The receiver is gone if the case took too long.
+        // Sending fails if the case took too long and the receiver was dropped.
         let _ = done.send(());
         (meter.seconds(), meter.most_bytes())
     };
@@ -136,7 +136,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn broken_files() {
+fn corrupted_files_cause_no_panic_hang_or_memory_exhaustion() {
     let count = number("ONNX_LINT_BYTES").unwrap_or(COUNT);
     let first = number("ONNX_LINT_BYTES_FROM").unwrap_or(0);
     let only = std::env::var("ONNX_LINT_BYTES_OF").unwrap_or_default();

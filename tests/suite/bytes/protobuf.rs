@@ -62,7 +62,7 @@ fn change(fields: &mut Vec<Field>, at: usize, rng: &mut Rng) {
         2 => {
             let times = 1 << rng.u32(..10);
             let (number, copy) = (fields[at].number, encoded(&fields[at..=at]));
-            // Repeat the bytes, so that each is copied only once.
+            // Decode the bytes again for each repetition: a field cannot be cloned.
             let mut repeated: Vec<Field> = Vec::new();
             for _ in 0..times {
                 repeated.extend(self::fields(&copy).into_iter().flatten());

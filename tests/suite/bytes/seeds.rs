@@ -101,7 +101,7 @@ fn content(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the seeds in the folder beside this file.
+/// Returns the seeds with an extension in the folder `seeds` beside this file.
 fn own(ending: &str) -> Vec<Vec<u8>> {
     whole("tests/suite/bytes/seeds", ending)
 }

@@ -67,7 +67,7 @@ fn check(opset: i64, graph: &str, feeds: Feeds, expected: &[Array]) {
     assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
 }
 
-/// Asserts parts of a fixed model, and that a second run changes nothing.
+/// Asserts that a fixed model has some parts and lacks others, and that a second run changes nothing.
 #[track_caller]
 fn check_text(opset: i64, graph: &str, options: &Options, expected: &[&str], absent: &[&str]) {
     let once = fixed(model(opset, graph), options);
@@ -151,7 +151,7 @@ fn slices_with_negative_steps_are_folded_correctly() {
     };
     check(13, &slice("5", -2, i64::MIN, -2), &[], &[ints([5])]);
     check(13, &slice("5, 6, 7", 9, -9, -2), &[], &[ints([7, 5])]);
-    // The specification has an empty result, but ONNX Runtime computes {5}: it is not folded.
+    // The result is empty in the specification, but {5} in ONNX Runtime: the node is not folded.
     check_text(13, &slice("5, 6", 0, i64::MAX, -1), &Options::default(), &["Slice"], &[]);
 }
 
@@ -171,7 +171,7 @@ fn old_dropout_masks_and_resizes_match_onnx_runtime() {
     let mask = "g () => (bool[2] m) <float[2] x = {1,2}> { y, m = Dropout (x) }";
     check(10, mask, &[], &[Array::bools(vec![2], vec![false; 2]).expect("a valid array")]);
     check(13, mask, &[], &[Array::bools(vec![2], vec![true; 2]).expect("a valid array")]);
-    // 0 / 0.75, 1 / 0.75 and 2 / 0.75, rounded up when downsampling.
+    // Elements 0 / 0.75, 1 / 0.75 and 2 / 0.75 of the input, rounded up because the scale is below 1.
     let resize = "g () => (float[?,?,?,?] y) <float[1,1,1,4] x = {0,1,2,3}, float[4] s = {1,1,1,0.75}> {
         y = Resize <mode = \"nearest\"> (x, s)
     }";
@@ -203,7 +203,7 @@ fn pad_wraps_the_cropped_tensor() {
 }
 
 #[test]
-fn optional_outputs_with_side_meaning_are_kept() {
+fn optional_outputs_whose_presence_matters_are_kept() {
     let attention = "g (float[1,1,1,2] q, float[1,1,1,2] k, float[1,1,1,2] pk) => (float[?,?,?,?] y) {
         y, a, b = Attention (q, k, k, \"\", pk, pk)
     }";
@@ -256,7 +256,7 @@ fn unsafe_fixes_keep_ambiguous_constants() {
     let windows =
         "g (float[batch,1,T] x) => (float[?,1,16] y) <int64[3] s = {-1,1,16}> { y = Reshape (x, s) }";
     check_text(17, windows, &options, &["{-1,1,16}"], &[]);
-    // An unnamed dimension is not reported, and therefore not fixed.
+    // A hard-coded size of an unnamed dimension is not reported, and therefore not fixed.
     let unnamed = "g (float[?,3,H,W] x) => (float[?,3,16] y) <int64[3] s = {-1,3,16}> { y = Reshape (x, s) }";
     check_text(17, unnamed, &options, &["{-1,3,16}"], &[]);
     let named =
@@ -333,7 +333,7 @@ fn second_run_changes_nothing() {
 
 #[test]
 fn opset_of_a_new_operator_is_imported() {
-    // Two outputs have one value: an Identity defines the second.
+    // The outputs are equal: after merging, an Identity defines the second one.
     let text = "<ir_version: 8, opset_import: [\"ai.onnx.ml\" : 3]> g (float[1,3] x) => (float[1,3] y, float[1,3] z) {
         y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
         z = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
@@ -346,7 +346,7 @@ fn opset_of_a_new_operator_is_imported() {
     assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
 }
 
-/// Identity does not support some types, so the producer of an output must be kept.
+/// If Identity does not support the type of an output, the producer of the output must be kept.
 #[test]
 fn node_is_kept_if_identity_does_not_support_its_type() {
     let graph = "g () => (float6e3m2[2] y) <float6e3m2[2] x = {96,4}> { y = OptionalGetElement (x) }";
@@ -365,7 +365,7 @@ fn output_that_a_subgraph_reads_is_kept() {
     check(17, graph, &feeds, &[ints([5]), ints([7]), ints([5])]);
 }
 
-/// The result for an index of NaN depends on the runtime.
+/// The result of OneHot for an index of NaN depends on the runtime.
 #[test]
 fn nan_index_is_not_folded() {
     let graph = "g () => (float[1,2] y) <float[1] zero = {0}, int64 depth = {2}, float[2] values = {0, 1}> {

@@ -1,4 +1,4 @@
-//! Time and memory grow linearly in the size of the input.
+//! Tests that time and memory grow linearly with the size of the input.
 //! `tests/growth` runs this with an optimized build.
 
 use std::path::Path;
@@ -29,7 +29,7 @@ const LEAST_BYTES: f64 = 1e6;
 /// Creates a text of a given size.
 pub type Made = fn(usize) -> String;
 
-/// Operation on a model, and on a text.
+/// Operation on a model.
 type Done = fn(&Model, &RuleSet);
 type DoneToText = fn(&str);
 
@@ -125,7 +125,7 @@ fn cost(work: impl Fn()) -> (f64, f64) {
 
 #[test]
 #[ignore = "needs an optimized build: run tests/growth"]
-fn growth() {
+fn time_and_memory_grow_linearly() {
     let rules = RuleSet::patterns();
     let mut table = Table::new();
     for (shape, size, text) in MODELS {

@@ -55,14 +55,14 @@ fn chain(count: usize) -> String {
     model(&format!("(float[n,4] v0, float[4] b) => (v{count})"), &nodes)
 }
 
-/// Each Add may be fused into a Gemm.
+/// Returns a chain in which each MatMul and Add may be fused into a Gemm.
 fn choices(count: usize) -> String {
     let nodes = each(count, |at| format!("p{at} = MatMul (v{at}, w)\nv{} = Add (p{at}, b)\n", at + 1));
     let weights = "float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}";
     model(&format!("(float[n,2] v0) => (v{count}) <{weights}>"), &nodes)
 }
 
-/// Each layer reads the Shape of its input; the sizes are equal in all layers.
+/// Returns layers that each read the Shape of their input, although the sizes are equal in all layers.
 fn layers(count: usize) -> String {
     let nodes = each(count, |at| {
         let next = at + 1;

@@ -4,7 +4,7 @@ use super::finds;
 
 #[test]
 fn hard_coded_sizes_in_reshape_are_reported() {
-    // tf2onnx: unnamed dimensions, and a target shape behind a Cast.
+    // As tf2onnx exports it: the target shape is the output of a Cast.
     finds(
         13,
         "g (float[batch,7,7,64] x) => (float[1,3136] y) { c = Constant <value = int32[2] {1, 3136}> ()  s = Cast <to = 7> (c)  y = Reshape (x, s) }",
@@ -29,7 +29,7 @@ fn hard_coded_sizes_in_reshape_are_reported() {
         "g (float[batch,3,4] x) => (float[2,12] y) { y = Reshape <shape = [2, 12]> (x) }",
         &["EXP001 error"],
     );
-    // After another operator.
+    // Other operators are between the input and the Reshape.
     finds(
         17,
         "g (float[N,C,L] x) => (float[2,C2] y) <int64[2] s = {2, 40}> { r = Relu (x)  t = Transpose <perm = [0, 2, 1]> (r)  y = Reshape (t, s) }",
@@ -61,7 +61,7 @@ fn dynamic_sizes_are_not_reported() {
            d = Shape (x)  l = Gather <axis = 0> (d, one)  e = Unsqueeze (l, o)  c = Slice (p, from, e, ax)  y = Add (x, c) }",
         &[],
     );
-    // A target of one row, where the first axis is not known to be a batch.
+    // The target has one row, but the first axis of the input is not known to be a batch.
     finds(17, "g (float[3,L] x) => (float[1,M] y) <int64[2] s = {1, -1}> { y = Reshape (x, s) }", &[]);
 }
 
@@ -81,7 +81,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
            v = Transpose <perm = [0, 2, 1, 3]> (u)  q = Reshape (v, whole)  y = Add (x, q) }",
         &["EXP001 error"],
     );
-    // The declared output shows it.
+    // The declared output shows the intended shape.
     finds(
         17,
         "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  y = Relu (r) }",
@@ -92,7 +92,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
         "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[batch,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
         &["EXP001 warning"],
     );
-    // Height and width of a Resize, and the batch, over which it interpolates.
+    // A Resize to static sizes hard-codes height, width and batch: it interpolates over the batch, too.
     finds(
         17,
         "g (float[batch,3,H,W] x) => (float[B,6,C,D] y) <int64[4] s = {2, 3, 8, 8}> {
@@ -104,7 +104,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
         "g (float[batch,3,H,W] x) => (float[2,3,8,8] y) <int64[4] s = {2, 3, 8, 8}> { y = Resize (x, \"\", \"\", s) }",
         &["EXP001 warning"],
     );
-    // The batch absorbs the dynamic height and width.
+    // The -1 for the batch also absorbs the dynamic height and width.
     finds(
         17,
         "g (float[batch,3,H,W] x, float[48,8] w) => (float[B,8] y) <int64[2] s = {-1, 48}> { r = Reshape (x, s)  y = MatMul (r, w) }",
@@ -131,13 +131,13 @@ fn intended_static_sizes_are_not_reported() {
         // The declared output does not have the batch of the input.
         "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
         "g (float[batch,seq,8] x, float[8,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 8}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
-        // The static size meets another static size.
+        // The static size meets another static size, not a dynamic one.
         "g (float[batch,3,H,W] x) => (float[batch,3,4,4] y) <int64[2] s = {8, 8}, int64[2] t = {4, 4}> {
            a = Resize <axes = [2, 3]> (x, \"\", \"\", s)  b = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)
            c = Resize <axes = [2, 3]> (x, \"\", \"\", t)  y = Add (b, c) }",
-        // A weight has the number, too, and the dynamic dimensions are features.
+        // The static size 5 is that of a weight, and the dynamic dimension is a feature axis.
         "g (float[batch,K] x, float[batch,3] z, float[3,5] w) => (float[batch,5] y) { t = MatMul (z, w)  y = Add (x, t) }",
-        // The branch may be intended for this size only.
+        // The branch of the If may be intended for this size only.
         "g (bool c, float[batch,seq,8] x) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> {
            y = If (c) <then_branch = a () => (float[B,S,8] p) { r = Reshape (x, s)  p = Add (x, r) },
                        else_branch = b () => (float[B,S,8] q) { q = Neg (x) }>
@@ -193,7 +193,7 @@ fn hard_coded_sizes_in_subgraphs_and_functions_are_reported() {
 
 #[test]
 fn size_modified_in_place_is_reported() {
-    // Indexing by Slice and Squeeze, as in newer exporters; `-=`, and a difference.
+    // `n -= 1; n - n`, where the size is read by Slice and Squeeze, as newer exporters write it.
     finds(
         17,
         "g (float[N,L] x) => (int64 r) <int64[1] a = {1}, int64[1] b = {2}, int64[1] z = {0}, int64 one = {1}> {
@@ -210,13 +210,13 @@ fn size_modified_in_place_is_reported() {
 
 #[test]
 fn unused_inputs_and_constant_outputs_are_reported() {
-    // Its only use is a dead node.
+    // The only user of the input is a dead node.
     finds(
         17,
         "g (float[N] x, float[N] mask) => (float[N] y) { m = Neg (mask)  y = Relu (x) }",
         &["EXP008 warning"],
     );
-    // A use of only its shape counts as a use.
+    // Using only the shape of an input counts as a use.
     finds(17, "g (float[N] x, float[M] like) => (float[M] y) { s = Shape (like)  y = Expand (x, s) }", &[]);
     finds(
         17,
@@ -257,7 +257,7 @@ fn layers_in_training_mode_are_reported() {
     );
     finds(17, "g (float[N] x) => (float[N] y) <float r = {0}, bool t = {1}> { y = Dropout (x, r, t) }", &[]);
     finds(10, "g (float[N] x) => (float[N] y) { y = Dropout <ratio = 0.5> (x) }", &[]);
-    // In a function.
+    // A Dropout in training mode inside a function.
     finds(
         17,
         "g (float[N] x) => (float[N] y) { y = local.Block (x) }
@@ -288,23 +288,23 @@ fn invalid_one_hot_depths_are_reported() {
 
 #[test]
 fn unrolled_loops_are_reported() {
-    // Unrolled with Split, as by Keras and tf2onnx.
+    // A loop that is unrolled with Split, as Keras and tf2onnx export it.
     let step =
         |t: usize, h: &str| format!("a{t} = MatMul (s{t}, w)  b{t} = Add (a{t}, {h})  h{t} = Tanh (b{t})");
     let body = format!("{} {} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"), step(3, "h2"));
     let graph = format!(
         "g (float[4,N,8] x, float[8,8] w, float[1,N,8] h) => (float[1,N,8] h3) {{ s0, s1, s2, s3 = Split <axis = 0> (x)  {body} }}"
     );
-    // Four steps are reported at level info if the interface is dynamic; with a static interface, as a warning.
+    // Four steps are reported at level info if the interface is dynamic, and at level warning if it is static.
     finds(13, &graph, &[]);
     finds(13, &graph.replace('N', "2"), &["EXP007 warning"]);
-    // Three steps are more likely written by hand.
+    // Three equal steps are not reported: they may be written by hand.
     let three = format!("{} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"));
     let three = format!(
         "g (float[3,2,8] x, float[8,8] w, float[1,2,8] h) => (float[1,2,8] h2) {{ s0, s1, s2 = Split <axis = 0> (x)  {three} }}"
     );
     finds(13, &three, &[]);
-    // Query, key and value, and the gates of a cell: parts with different uses.
+    // The parts of a Split may have different uses, such as the gates of a recurrent cell.
     finds(
         13,
         "g (float[N,8] x) => (float[N,2] y) {
@@ -332,7 +332,7 @@ fn hard_coded_sizes_of_splits_masks_and_biases_are_reported() {
         "g (float[batch,4] x) => (float[1,4] a, float[1,4] b) <int64[2] s = {1, 1}> { a, b = Split <axis = 0> (x, s) }",
         &["EXP001 error"],
     );
-    // A mask of the traced length on the left of MatMul is faulty; on the right, it would be a weight.
+    // A mask of the traced length as the left operand of MatMul is faulty; as the right one, it would be a weight.
     finds(
         18,
         "g (float[batch,seq,4] x) => (float[batch,2,4] y) <float[2,2] m = {1, 0, 1, 1}> { y = MatMul (m, x) }",
@@ -343,7 +343,7 @@ fn hard_coded_sizes_of_splits_masks_and_biases_are_reported() {
     };
     finds(18, &squeeze("batch,4"), &["EXP001 error"]);
     finds(18, &squeeze("1,4"), &[]);
-    // A Squeeze of a hard-coded axis, but the size is read before.
+    // The size of the axis is checked before the Squeeze, so it is not hard-coded.
     finds(
         18,
         "g (float[batch,4] x) => (float[] y) <int64[1] first = {0}, int64 zero = {0}> {

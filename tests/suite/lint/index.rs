@@ -4,7 +4,7 @@ use super::finds;
 
 #[test]
 fn linear_indices_with_negative_components_are_reported() {
-    // The size comes from a Shape, in both orders of the sum.
+    // The row length of the linear index comes from a Shape.
     let linear = |column: &str, size: &str| {
         format!(
             "g (float[R,C] data, int64[2] rows) => (float[2] out) <int64[2] col = {column}, int64[1] all = {{-1}}, int64 one = {{1}}> {{
@@ -53,7 +53,7 @@ fn indices_out_of_range_are_reported() {
         "g (float[2,2] x, float[1] u) => (float[2,2] y) <int64[1,2] at = {2, 0}> { y = ScatterND (x, at, u) }",
         &["IDX006 error"],
     );
-    // With batch dimensions.
+    // GatherND with batch dimensions, and ScatterElements.
     finds(
         17,
         "g (float[2,3,C] x) => (float[2,C] y) <int64[2,1] at = {2, 1}> { y = GatherND <batch_dims = 1> (x, at) }",
@@ -70,7 +70,7 @@ fn indices_out_of_range_are_reported() {
         "g (float[3,C] x) => (float[2,C] y) <int64[1] a = {1}, int64[1] b = {99}> { y = Slice (x, a, b) }",
         &[],
     );
-    // In a branch that never runs.
+    // The index is out of range in a branch that never runs.
     finds(
         17,
         "g (bool c, float[1,C] x) => (float[C] y) <int64 zero = {0}, int64 one = {1}> {

@@ -46,7 +46,7 @@ fn other_warnings_are_ignored() {
         "/srv/model/net.py:9: UserWarning: To copy construct from a tensor, it is recommended to use \
          sourceTensor.clone().detach()\n  t = torch.tensor(h)\n",
         "/srv/model/net.py:9: DeprecationWarning: `np.bool` is a deprecated alias\n  m = np.bool\n",
-        // Text of the user that only mentions tracer warnings.
+        // Output of the user's script that only mentions tracer warnings.
         "INFO see the TracerWarning section of our handbook before you export\n",
     ] {
         check(log, &[]);

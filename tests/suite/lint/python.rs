@@ -135,7 +135,8 @@ class Net(nn.Module):
     );
 }
 
-/// Like `int(x.shape[0])`: most sizes are static, and the graph shows a fault for dynamic ones.
+/// Most sizes are static, so the finding is at level info.
+/// For dynamic sizes, the exported graph shows the fault.
 #[test]
 fn numpy_on_sizes_is_reported_at_level_info() {
     check(

@@ -28,7 +28,7 @@ fn nonpositive_scales_are_reported() {
         &["QDQ001 error"],
     );
     finds(13, &quantised("0.0000001"), &[]);
-    // A scale that the model computes from its input.
+    // A dynamic scale, computed from the input of the model.
     finds(
         13,
         "g (float[N,4] x) => (uint8[N,4] y) <uint8 z = {128}, float full = {255}> {
@@ -72,14 +72,14 @@ fn requantized_values_are_reported() {
         )
     };
     let direct = |zero: &str| twice("", zero).replace("(m, ", "(d, ");
-    // Equal parameters with different names.
+    // The parameters are equal, but have different names.
     check(&direct("7"), &["QDQ003"]);
     check(&direct("8"), &[]);
     check(&twice("m = MaxPool <kernel_shape = [2, 2]> (d)", "7"), &[]);
     check(&twice("m = Relu (d)", "7"), &[]);
 }
 
-/// Compares the findings of this family, at every level.
+/// Compares the QDQ findings of a graph, at every level.
 #[track_caller]
 fn check(graph: &str, expected: &[&str]) {
     assert_eq!(said_of("QDQ", 13, graph), expected, "{graph}");

@@ -11,9 +11,9 @@ fn check(graph: &str, expected: &[&str]) {
 
 #[test]
 fn dead_nodes_are_reported() {
-    // One unused node makes the next one unused; the last is named.
+    // A dead node makes its producer dead, too; only the last one is reported.
     check("g (float[N] x) => (float[N] y) { a = Relu (x)  b = Neg (a)  y = Abs (x) }", &["OPT001"]);
-    // In a subgraph.
+    // A dead node in a subgraph.
     check(
         "g (bool c, float[N] x) => (float[N] y) {
            y = If (c) <then_branch = a () => (float[N] p) { unused = Exp (x)  p = Relu (x) },
@@ -22,7 +22,7 @@ fn dead_nodes_are_reported() {
         &["OPT001"],
     );
     check("g (float[N] x) => (float[N] y) <float w = {1}> { y = Abs (x) }", &["OPT002"]);
-    // Only a subgraph uses it; only one of the outputs is used.
+    // Not dead: a weight that only a subgraph uses, and a node with one used output.
     check(
         "g (bool c, float[N] x) => (float[N] y) <float w = {1}> {
            y = If (c) <then_branch = a () => (float[N] p) { p = Add (x, w) },
@@ -46,7 +46,7 @@ fn duplicate_weights_are_reported() {
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("0"))), ["OPT003"]);
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("1"))), none);
     assert_eq!(of(&a, &format!("float[1,256] b = {}", numbers("0"))), none);
-    // Equal as numbers, but not in the sign of zero.
+    // The weights are equal as numbers, but differ in the sign of zero.
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("-0.0"))), none);
     assert_eq!(of("float a = {2}", "float b = {2}"), none);
 }
@@ -86,7 +86,7 @@ fn no_op_nodes_are_reported() {
 #[test]
 fn similar_nodes_with_an_effect_are_not_reported() {
     for node in [
-        // The sizes of x, in another order.
+        // The target has the sizes of x in another order.
         "y = Reshape (x, mixed)",
         "y = Transpose <perm = [0, 2, 1]> (x)",
         "y = Cast <to = 10> (x)",

@@ -24,6 +24,6 @@ fn constants_in_torch_export_graphs_are_intended() {
 fn specialized_sizes_of_torch_export_are_reported() {
     let graph = "g (float[s77,s27] x) => (float[s77,s27] y) { y = Relu (x) }";
     exported("{s77: VR[0, int_oo], s27: VR[6, 6]}", graph, &["EXP001 warning"]);
-    // Users may request ranges.
+    // A range with more than one size may be the user's request.
     exported("{s77: VR[2, 64], s27: VR[0, int_oo]}", graph, &[]);
 }

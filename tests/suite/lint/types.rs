@@ -30,14 +30,14 @@ fn mixed_types_of_an_operator_are_reported() {
                        else_branch = b () => (float16[N] q) { q = Identity (x) }> }",
         &["DTY001 error"],
     );
-    // A loop-carried value that changes its type.
+    // A loop-carried value changes its type.
     finds(
         17,
         "g (float[2] x, int64 n, bool c) => (float[2] y) {
            y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] a) => (bool k2, float16[2] a2) { k2 = Identity (k)  a2 = Cast <to = 10> (a) }> }",
         &["DTY001 error"],
     );
-    // In a function, called with two types.
+    // A function is called with operands of two types.
     finds(
         17,
         "g (float[N] x, double[N] d) => (float[N] y) { y = local.Sum (x, d) }
@@ -77,7 +77,7 @@ fn accidental_double_computation_is_reported() {
         "g (float16[N] x) => (float16[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  f = Sqrt (e)  y = Cast <to = 10> (f) }",
         &["DTY002 warning"],
     );
-    // The double value is an output.
+    // The double value is a model output.
     finds(
         17,
         "g (float[N] x) => (double[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  y = Add (d, k) }",
@@ -85,7 +85,7 @@ fn accidental_double_computation_is_reported() {
     );
     // The whole model is in double.
     finds(17, "g (double[N] x) => (float[N] y) { d = Exp (x)  y = Cast <to = 1> (d) }", &[]);
-    // Integers divided in double: no float is widened.
+    // Integers are divided in double: no float is cast to double.
     finds(
         17,
         "g (int64[N] x) => (float[N] y) <double k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  y = Cast <to = 1> (e) }",

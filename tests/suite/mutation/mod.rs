@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use self::harness::rule_test;
 use sites::{Fault, FaultKind, faults, with_fault};
 
-/// Accepted mutants, by home and fault, each with the reason why no example can detect it.
+/// Accepted mutants, by rule or file and by fault, each with the reason why no example can detect it.
 const ACCEPTED: &str = include_str!("accepted.tsv");
 
 /// A fault, and the affected rules: one rule, or all callers of the function with the fault.
@@ -79,7 +79,7 @@ fn text_at(source: &Source, span: Span) -> Option<&str> {
     source.text.get(usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?)
 }
 
-/// Returns true if a fault is in this source, by its text.
+/// Returns true if the fault is in this source: its text is at the position of the fault.
 fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();
@@ -116,8 +116,8 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
     })
 }
 
-/// Returns the cost of an example: cheap ones run first.
-/// The first failure ends the test of a mutant.
+/// Returns the estimated cost of an example.
+/// Cheap ones run first, because the first failure ends the test of a mutant.
 fn cost(expect: &Expect) -> u8 {
     match expect {
         Expect::Unchanged | Expect::Finds(_) => 0,

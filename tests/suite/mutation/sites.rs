@@ -166,10 +166,10 @@ fn in_expr(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
 /// Returns the replacement of a constant; `None` for other expressions.
 fn other(kind: &ExprKind) -> Option<ExprKind> {
     Some(match kind {
-        // Move away from 0: in a shape, 0 and -1 may mean the same size.
+        // Do not replace -1 by 0, nor 0 by -1: in a shape, both may mean the same size.
         ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
         ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
-        // Adding 1 does not change the largest numbers; those of float16, after rounding.
+        // Adding 1 does not change the largest numbers, such as those of float16 after rounding.
         ExprKind::Float(float) if float + 1.0 == *float => ExprKind::Float(0.0),
         ExprKind::Float(float) if float.abs() >= 65504.0 => ExprKind::Float(float / 2.0),
         ExprKind::Float(float) => ExprKind::Float(float + 1.0),
