@@ -8,7 +8,8 @@
 pub enum Layout {
     /// All samples have the same tensor: shape and elements are those of the traced model.
     Shared,
-    /// The size of axis `axis` changes from `pre * traced * post` to `pre * N * post`; other axes are unchanged.
+    /// Samples on one axis.
+    /// Its size changes from `pre * traced * post` to `pre * N * post`; other axes are unchanged.
     /// If the axis is viewed as `(pre, N, post)`, sample `i` has the elements `(p, i, q)`, for all `p` and `q`.
     Axis {
         /// Index of the axis in the old and the new shape.

@@ -31,7 +31,7 @@ pub struct Catalog {
     rules: Arc<RuleSet>,
 }
 
-/// How much of the built-in rules is parsed. Codes and names are available in any case.
+/// Extent to which the built-in rules are parsed. Codes and names are available in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Rules that report something about a model.

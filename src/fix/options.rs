@@ -19,7 +19,9 @@ pub struct Options {
     /// IR version to write.
     /// `None` selects that of the target opset if the opset changes, and keeps that of the model otherwise.
     pub ir_version: Option<i64>,
-    /// Rules whose fixes are applied. Opset conversion also uses unselected rules, unless they are explicitly ignored.
+    /// Rules whose fixes are applied.
+    ///
+    /// Opset conversion also uses unselected rules, unless they are explicitly ignored.
     pub selection: Selection,
     /// Whether to also apply fixes that may change values or shapes.
     pub unsafe_fixes: bool,

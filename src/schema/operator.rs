@@ -30,7 +30,9 @@ pub enum Work {
     Move,
     /// Computes each element from one element of each operand.
     Elementwise,
-    /// Computes each element from several elements: reduction, pooling, normalization, interpolation, search.
+    /// Computes each element from several elements.
+    ///
+    /// Examples are reduction, pooling, normalization, interpolation and search.
     Reduction,
     /// Multiplies and sums: matrix products, convolution, recurrence.
     Product,

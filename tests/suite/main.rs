@@ -23,6 +23,7 @@ mod found;
 mod growth;
 mod html;
 mod integrations;
+mod language;
 mod library;
 mod lint;
 mod models;

@@ -1,0 +1,171 @@
+//! The language of comments, rules and messages: the part of CONTRIBUTING.md's rules that a test can check.
+
+use std::fs;
+use std::path::Path;
+
+use regex::Regex;
+use walkdir::WalkDir;
+
+/// Openings that replace a noun with a clause, so that a reader has to guess it.
+const OPENINGS: &str = r"^(What|That|Those|Of|Lets|Has|As above|Whoever|Which|Who|How|Nor|Nothing|All that|Takes \w+ to be)\b";
+
+/// Words of earlier versions, and the term of the field for each.
+const GLOSSARY: [(&str, &str); 12] = [
+    (r"\bcomputed beforehand\b", "constant-folded"),
+    (r"\btaken from what is equal\b", "merged with an equal node"),
+    (r"\btakes? (no )?part\b", "is (un)used"),
+    (r"\bfree (size|dimension|axis|axes)\b", "dynamic dimension"),
+    (r"\b(stands?|stood) in the (file|model)\b", "is in the file"),
+    (r"\bhas no form\b", "is not supported"),
+    (r"\b(is|are|was|were) asked for\b", "is requested"),
+    (r"\bnobody knows\b", "is unknown"),
+    (r"\bthat which\b", "a noun"),
+    (r"\bmend(s|ed|ing|ings)?\b", "fix, repair"),
+    (r"\bwhoever\b", "a noun"),
+    (
+        r"\b(colour|behaviour|initialise|optimise|quantise|normalise|catalogue|licence|centre|neighbour)",
+        "American spelling",
+    ),
+];
+
+/// Longest first line of a doc comment or rule page, in characters.
+const MAX_SUMMARY: usize = 100;
+
+/// Text of a file that people read, with its line.
+struct Passage {
+    place: String,
+    text: String,
+    /// Whether it is the first line of a comment, page or string.
+    is_opening: bool,
+    /// Whether it is the first line of a doc comment or of a rule's page.
+    is_summary: bool,
+}
+
+fn files(folders: &[&str], extensions: &[&str]) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in folders {
+        for entry in WalkDir::new(root.join(folder)).sort_by_file_name() {
+            let path = entry.expect("the folder can be read").into_path();
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            let name = path.strip_prefix(root).expect("it is below the root").to_string_lossy().into_owned();
+            let is_generated =
+                ["src/schema/table/", "src/schema/aten/schemas.rs", "/target/", "node_modules"]
+                    .iter()
+                    .any(|part| name.contains(part));
+            if extensions.contains(&extension) && !is_generated && name != file!() {
+                found.push((name, fs::read_to_string(&path).expect("the file can be read")));
+            }
+        }
+    }
+    found
+}
+
+/// The comments of a file, line by line.
+fn comments(name: &str, text: &str) -> Vec<Passage> {
+    let mut found = Vec::new();
+    let mut before = "";
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let mark = ["///", "//!", "##", "//", "# "].into_iter().find(|mark| line.starts_with(mark));
+        let is_comment = mark.is_some_and(|mark| match name.rsplit('.').next() {
+            Some("rs") => mark.starts_with('/'),
+            _ => mark.starts_with('#'),
+        });
+        let mark = mark.filter(|_| is_comment).unwrap_or_default();
+        if is_comment {
+            found.push(Passage {
+                place: format!("{name}:{}", index + 1),
+                text: line[mark.len()..].trim().to_owned(),
+                is_opening: before != mark,
+                is_summary: before != mark && matches!(mark, "///" | "//!" | "##"),
+            });
+        }
+        before = mark;
+    }
+    found
+}
+
+/// The string literals of a file that are on one line and consist of words.
+fn strings(name: &str, text: &str) -> Vec<Passage> {
+    let literal = Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a valid pattern");
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("//") || line.trim_start().starts_with('#') {
+            continue;
+        }
+        for text in literal.captures_iter(line).map(|captures| captures[1].to_owned()) {
+            if text.contains(' ') {
+                let place = format!("{name}:{}", index + 1);
+                found.push(Passage { place, text, is_opening: true, is_summary: false });
+            }
+        }
+    }
+    found
+}
+
+fn passages() -> Vec<Passage> {
+    let rust = files(&["src", "tests", "benches", "examples", "python/src", "web/src"], &["rs"]);
+    let rules = files(&["rules"], &["rule"]);
+    rust.iter()
+        .chain(&rules)
+        .flat_map(|(name, text)| comments(name, text).into_iter().chain(strings(name, text)))
+        .collect()
+}
+
+#[test]
+fn comments_and_messages_open_with_a_noun_or_a_verb() {
+    let banned = Regex::new(OPENINGS).expect("a valid pattern");
+    let is_riddle = |passage: &&Passage| passage.is_opening && banned.is_match(&passage.text);
+    let faults: Vec<String> = passages().iter().filter(is_riddle).map(show).collect();
+    assert!(faults.is_empty(), "{} open with a clause:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn summaries_have_at_most_100_characters() {
+    let is_long = |passage: &&Passage| passage.is_summary && passage.text.chars().count() > MAX_SUMMARY;
+    let faults: Vec<String> = passages().iter().filter(is_long).map(show).collect();
+    assert!(faults.is_empty(), "{} summaries are too long:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn comments_and_messages_use_the_terms_of_the_glossary() {
+    let glossary =
+        GLOSSARY.map(|(word, term)| (Regex::new(&format!("(?i){word}")).expect("a valid pattern"), term));
+    let code = Regex::new("`[^`]*`").expect("a valid pattern");
+    let mut faults = Vec::new();
+    for passage in passages() {
+        let prose = code.replace_all(&passage.text, "``");
+        for (word, term) in &glossary {
+            if let Some(found) = word.find(&prose) {
+                faults.push(format!("{}: `{}`: use {term}", passage.place, found.as_str()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} words of an earlier language:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Every `pub` item of `src/` has a doc comment, whether a user of the crate sees it or not.
+#[test]
+fn public_items_are_documented() {
+    let item =
+        Regex::new(r"^\s*pub(\([a-z: ]+\))? (const |unsafe )*(fn|struct|enum|trait|const|static|type) [^$]")
+            .expect("a valid pattern");
+    let mut faults = Vec::new();
+    for (name, text) in files(&["src"], &["rs"]) {
+        let mut is_documented = false;
+        for (index, line) in text.lines().enumerate() {
+            if item.is_match(line) && !is_documented {
+                faults.push(format!("{name}:{}: {}", index + 1, line.trim()));
+            }
+            let line = line.trim();
+            let is_attribute = line.starts_with("#[") || line.ends_with(")]");
+            is_documented = line.starts_with("///") || is_documented && is_attribute;
+        }
+    }
+    assert!(faults.is_empty(), "{} items without a doc comment:\n{}", faults.len(), faults.join("\n"));
+}
+
+fn show(passage: &Passage) -> String {
+    format!("{}: {}", passage.place, passage.text)
+}
