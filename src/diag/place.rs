@@ -32,6 +32,8 @@ pub struct GraphPlace {
     pub text: Arc<str>,
     /// Relevant part of `text`, in bytes.
     pub span: (u32, u32),
+    /// The same part in the file, if the model was read from ONNX text; the text of a long line is left out.
+    pub at: Option<TextPlace>,
 }
 
 /// Span of the file itself: a rule, ONNX text, a log, TorchScript IR.

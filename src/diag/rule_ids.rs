@@ -128,6 +128,9 @@ rule_ids! {
     BAD_VALUE "SPC036" "bad-value" Error
     INITIALIZER_NOT_INPUT "SPC037" "initializer-not-input" Warning
     DEFAULT_OF_ANOTHER_TYPE "SPC038" "default-of-another-type" Error
+    UNUSED_SUPPRESSION "SUP001" "unused-suppression" Info
+    UNKNOWN_SUPPRESSED_RULE "SUP002" "unknown-suppressed-rule" Warning
+    MALFORMED_SUPPRESSION "SUP003" "malformed-suppression" Warning
     RESULTS_DIFFER "VER001" "results-differ" Error
     RESULTS_COMPARED "VER002" "results-compared" Info
 }

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::diag::Place;
 use crate::graph::Model;
-use crate::lint::locate::node_name;
+use crate::graph::syntax::TextSpans;
+use crate::graph::uses::Uses;
+use crate::lint::locate::{Locator, Part, node_name};
+use crate::source::SourceFiles;
 
 /// Metadata key of a model or node with suppressed rules: `EXP001, DTY: why`.
 const METADATA_KEY: &str = "onnx-lint.ignore";
@@ -15,17 +19,28 @@ pub struct Accepted {
     pub node: Option<Arc<str>>,
     /// Codes, prefixes or names of rules, as written.
     pub words: Vec<String>,
+    /// The node, or the whole file.
+    pub place: Place,
 }
 
-/// Returns the suppressions in the metadata of a model and its nodes.
-pub fn accepted(model: &Model) -> Vec<Accepted> {
-    let of_nodes = model.nodes.iter().filter_map(|(_, node)| {
-        let words = words(node.metadata(METADATA_KEY)?);
-        Some(Accepted { node: Some(node_name(model, node)), words })
-    });
+/// Returns the suppressions in the metadata of a model and its nodes; `spans` are those of its text.
+pub fn accepted(model: &Model, spans: Option<&TextSpans>) -> Vec<Accepted> {
     let own = model.metadata.iter().filter(|(key, _)| &**key == METADATA_KEY);
-    let own = own.map(|(_, text)| Accepted { node: None, words: words(text) });
-    own.chain(of_nodes).collect()
+    let own = own.map(|(_, text)| Accepted { node: None, words: words(text), place: Place::File });
+    let mut found: Vec<Accepted> = own.collect();
+    let noted = model.nodes.iter().filter_map(|(id, node)| Some((id, node, node.metadata(METADATA_KEY)?)));
+    let noted: Vec<_> = noted.collect();
+    if noted.is_empty() {
+        return found;
+    }
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let locator = Locator::new(model, &uses, &sources).within(spans);
+    found.extend(noted.into_iter().map(|(id, node, text)| Accepted {
+        node: Some(node_name(model, node)),
+        words: words(text),
+        place: locator.node(id, Part::Whole),
+    }));
+    found
 }
 
 /// Parses the rules of `EXP001, DTY: why`.

@@ -2,6 +2,7 @@
 
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, rule_ids};
+use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
 use crate::lint::exporter;
@@ -17,14 +18,19 @@ pub struct Matched {
     pub indices: Vec<usize>,
 }
 
-/// Attributes log findings to `model`; `said` contains the findings so far.
-pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Finding]) -> Matched {
+/// Attributes log findings to `model`, which may be parsed from a text with `spans`; `said` contains the findings so far.
+pub fn matched(
+    log: &[Finding],
+    (model, spans): (&Model, Option<&TextSpans>),
+    sources: &SourceFiles,
+    said: &[Finding],
+) -> Matched {
     let mut matched = Matched::default();
     if log.is_empty() {
         return matched;
     }
     let uses = Uses::new(model);
-    let locator = Locator::new(model, &uses, sources);
+    let locator = Locator::new(model, &uses, sources).within(spans);
     for (index, finding) in log.iter().enumerate() {
         // The graph shows which layers are in training mode, unless `torch.export` decomposed them.
         let is_training = |finding: &Finding| *finding.code == *rule_ids::TRAINING_MODE.code;

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, RuleId, Sink};
-use crate::lint::{LintOptions, lint_model};
+use crate::lint::{self, LintOptions};
 use crate::read::sniff::{Kind, sniff};
 use crate::read::{any, torchscript};
 use crate::{export_log, python, torch};
@@ -113,16 +113,28 @@ fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding
 }
 
 fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) -> Linted {
-    let (model, mut findings) = any::model(kind, bytes);
+    let (model, spans, mut findings) = match kind {
+        Kind::OnnxText => any::onnx_text(&bytes),
+        _ => {
+            let (model, findings) = any::model(kind, bytes);
+            (model, None, findings)
+        }
+    };
     let Some(model) = model else { return Linted::new(findings, false) };
-    findings.extend(lint_model(&model, options));
+    let spans = spans.as_ref();
+    findings.extend(lint::lint_text(&model, spans, options));
     forms::tell(&model, options, &mut findings);
     python_sources::lint(&model, &options.sources, &mut findings);
-    let matched = logged::matched(log, &model, &options.sources, &findings);
+    let matched = logged::matched(log, (&model, spans), &options.sources, &findings);
     findings.extend(matched.findings);
     let readable =
         !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
-    Linted { findings, readable, matched_log_findings: matched.indices, accepted: accepted::accepted(&model) }
+    Linted {
+        findings,
+        readable,
+        matched_log_findings: matched.indices,
+        accepted: accepted::accepted(&model, spans),
+    }
 }
 
 /// Keeps one finding per rule and Python line, because a log repeats faults in warnings and graphs.

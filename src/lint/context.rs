@@ -7,6 +7,7 @@ use super::locate::{Locator, Part, node_name};
 use crate::batching::request::FreeDim;
 use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
+use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id as _, Model, Node, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
@@ -66,6 +67,11 @@ impl<'a> LintContext<'a> {
     /// Creates a context. `facts` and `uses` must be those of `model`.
     pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses, options: &'a LintOptions) -> Self {
         LintContext { model, facts, uses, options, places: Locator::new(model, uses, &options.sources) }
+    }
+
+    /// Adds the spans of the text that the model was parsed from, so that findings have lines and columns.
+    pub fn within(self, spans: Option<&'a TextSpans>) -> Self {
+        LintContext { places: self.places.within(spans), ..self }
     }
 
     /// Returns every node of every graph, subgraphs and functions included, in file order.

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::diag::finding::Anchor;
-use crate::diag::{GraphPlace, Place, SourcePlace};
+use crate::diag::{GraphPlace, Place, SourcePlace, TextPlace};
 use crate::graph::origin;
-use crate::graph::syntax::{self, Span};
+use crate::graph::syntax::{self, Span, TextSpans};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
 use crate::source::{Frame, SourceFiles, frames, is_library, user_frame};
@@ -39,6 +39,8 @@ pub struct Locator<'a> {
     sources: &'a SourceFiles,
     /// 1-based position of every node in its graph; 0 if no graph lists the node.
     positions: Vec<u32>,
+    /// Spans of the text that `model` was parsed from.
+    spans: Option<&'a TextSpans>,
 }
 
 impl<'a> Locator<'a> {
@@ -50,7 +52,12 @@ impl<'a> Locator<'a> {
                 positions[node.index()] = index as u32 + 1;
             }
         }
-        Locator { model, uses, sources, positions }
+        Locator { model, uses, sources, positions, spans: None }
+    }
+
+    /// Adds the spans of the text that the model was parsed from, so that places have lines and columns.
+    pub fn within(self, spans: Option<&'a TextSpans>) -> Self {
+        Locator { spans, ..self }
     }
 
     /// Returns the place of a part of a node; of the whole node if it lacks that part.
@@ -73,7 +80,23 @@ impl<'a> Locator<'a> {
             position: (self.positions[id.index()], self.model.graphs[node.graph].nodes.len() as u32),
             text: Arc::from(line.text.as_str()),
             span: (span.start, span.end),
+            at: self.node_in_text(id, part),
         })
+    }
+
+    /// Returns the part of a node in the text that the model was parsed from.
+    fn node_in_text(&self, id: NodeId, part: Part) -> Option<TextPlace> {
+        let spans = self.spans?;
+        let parts = spans.of_node(id)?;
+        let span = match part {
+            Part::Whole => None,
+            Part::Op => Some(parts.op),
+            Part::Input(index) => parts.inputs.get(index).copied(),
+            Part::Output(index) => parts.outputs.get(index).copied(),
+            Part::Attr(name) => parts.attr(name),
+        };
+        // An omitted operand is an empty span.
+        Some(spans.place(span.filter(|span| !span.is_empty()).unwrap_or(parts.whole)))
     }
 
     /// Returns the place of a value: its producer, or else its declaration.
@@ -96,7 +119,8 @@ impl<'a> Locator<'a> {
             }
             (None, _) => value.name.to_string(),
         };
-        self.in_graph(value.graph, text)
+        let at = self.spans.and_then(|spans| spans.of_value(id));
+        self.in_graph_at(value.graph, text, at)
     }
 
     /// Returns the place of a tensor that is not a value, such as a tensor attribute.
@@ -106,6 +130,11 @@ impl<'a> Locator<'a> {
 
     /// Returns the place of a graph, or of an element of it other than a node; `text` is its ONNX text.
     pub fn in_graph(&self, graph: GraphId, text: String) -> Place {
+        self.in_graph_at(graph, text, None)
+    }
+
+    /// Creates a place in a graph; `at` is the place in the text, by default that of the graph's name.
+    fn in_graph_at(&self, graph: GraphId, text: String, at: Option<TextPlace>) -> Place {
         let span = Span::new(0, text.len());
         Place::Graph(GraphPlace {
             graph: self.graph_path(graph),
@@ -113,6 +142,7 @@ impl<'a> Locator<'a> {
             position: (0, 0),
             text: Arc::from(text),
             span: (span.start, span.end),
+            at: at.or_else(|| self.spans?.of_graph(graph)),
         })
     }
 

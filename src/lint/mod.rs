@@ -23,10 +23,13 @@ mod whole_flow;
 pub use context::LintContext;
 pub use context::LintOptions;
 
-use crate::diag::{Finding, Sink};
-use crate::graph::Model;
+use crate::diag::{Finding, Place, Sink};
+use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
+use crate::graph::{Id as _, Model, NodeId};
 use crate::infer;
+
+use locate::Part;
 
 /// Returns all findings of `model`, each fault once.
 ///
@@ -35,15 +38,33 @@ use crate::infer;
 /// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
 /// `evidence::lint`, with the feature `evidence`.
 pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
+    lint_text(model, None, options)
+}
+
+/// Lints a model that was parsed from ONNX text: findings have the lines and columns of `spans`.
+pub fn lint_text(model: &Model, spans: Option<&TextSpans>, options: &LintOptions) -> Vec<Finding> {
     let uses = Uses::new(model);
     let facts = infer::infer(model, infer::Options::default());
-    let cx = LintContext::new(model, &facts, &uses, options);
+    let cx = LintContext::new(model, &facts, &uses, options).within(spans);
     let mut findings = detected(&cx);
     pattern::run(&cx, &options.rules, &mut findings);
     findings.extend(targets::findings(&cx));
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings.extend(dynamic::detect(&cx));
+    findings.iter_mut().for_each(|finding| locate_in_text(finding, &cx));
     findings
+}
+
+/// Adds the line of its node to a finding about an edited copy of the model.
+fn locate_in_text(finding: &mut Finding, cx: &LintContext) {
+    if let Place::Graph(graph) = &mut finding.place
+        && graph.at.is_none()
+        && let Some(&number) = finding.nodes.first()
+        && cx.model.nodes.len() > number as usize
+        && let Place::Graph(whole) = cx.places.node(NodeId::from_index(number as usize), Part::Whole)
+    {
+        graph.at = whole.at;
+    }
 }
 
 /// Returns the selected findings of the built-in detectors.

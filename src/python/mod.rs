@@ -8,6 +8,7 @@ mod aliases;
 mod attributes;
 mod builtins;
 mod calls;
+pub mod comments;
 mod decisions;
 mod dtypes;
 mod expressions;

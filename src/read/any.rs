@@ -9,6 +9,7 @@ use super::{onnx, text};
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::Model;
+use crate::graph::syntax::TextSpans;
 
 fn lfs_pointer() -> Finding {
     let message = "the file is a Git LFS pointer: the model itself was not fetched";
@@ -23,6 +24,14 @@ fn no_model() -> Finding {
 fn not_utf8(error: Utf8Error) -> Finding {
     let message = format!("the text is not valid UTF-8: {error}");
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
+}
+
+/// Reads ONNX text like [`model`], and returns the spans of its parts.
+pub fn onnx_text(bytes: &[u8]) -> (Option<Model>, Option<TextSpans>, Vec<Finding>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text::with_spans(text),
+        Err(error) => (None, None, vec![not_utf8(error)]),
+    }
 }
 
 /// Reads a model from `bytes`, of the `kind` that [`super::sniff::sniff`] returned.

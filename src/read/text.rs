@@ -3,7 +3,7 @@
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::Model;
-use crate::graph::syntax::{self, Source};
+use crate::graph::syntax::{self, Source, TextSpans};
 
 /// Maximum size of a text, in bytes: positions are 32-bit numbers.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -17,9 +17,15 @@ fn too_long(bytes: usize) -> Finding {
 ///
 /// Statements with faults are left out of the model. The model is `None` if its graph cannot be parsed.
 pub fn read(text: &str) -> (Option<Model>, Vec<Finding>) {
+    let (model, _, findings) = with_spans(text);
+    (model, findings)
+}
+
+/// Reads a model like [`read`], and returns the spans of its parts.
+pub fn with_spans(text: &str) -> (Option<Model>, Option<TextSpans>, Vec<Finding>) {
     if text.len() > MAX_BYTES {
-        return (None, vec![too_long(text.len())]);
+        return (None, None, vec![too_long(text.len())]);
     }
     let parsed = syntax::parse(&Source::new("", text));
-    (parsed.model, parsed.findings)
+    (parsed.model, Some(parsed.spans), parsed.findings)
 }

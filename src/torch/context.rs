@@ -122,6 +122,7 @@ impl<'a> Context<'a> {
             position: (position, siblings.len() as u32),
             span: (0, text.len() as u32),
             text: Arc::from(text),
+            at: None,
         }
     }
 

@@ -60,7 +60,7 @@ fn only_new_findings_are_reported() {
     write(&sandbox, &["a.onnxtxt"]);
     sandbox.write("a.onnxtxt", ghosts(&["r", "p", "q"]));
     let ran = sandbox.lint(&["a.onnxtxt", "--baseline", "known.json", "--output-format", "concise"]);
-    assert!(ran.stdout.starts_with("a.onnxtxt:n_r: error[SPC012]"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("a.onnxtxt:3:23: error[SPC012] `n_r`"), "{}", ran.stdout);
     assert!(ran.stdout.contains("Found 1 error"), "{}", ran.stdout);
 }
 
@@ -123,4 +123,40 @@ fn fingerprints_are_unique_and_independent_of_file_order() {
     distinct.dedup();
     assert_eq!(all, distinct);
     assert_eq!(all, prints(&["src", "models/UnrolledLoop.onnx", "models"]));
+}
+
+/// The files of a baseline that an earlier version wrote, from `tests/suite/baselines`.
+fn sandbox_of_earlier_baseline() -> Sandbox {
+    let sandbox = Sandbox::checkout(17, true);
+    for name in ["known.json", "net.onnxtxt"] {
+        sandbox.bring(&format!("tests/suite/baselines/{name}"), name);
+    }
+    sandbox
+}
+
+/// The options with which `tests/suite/baselines/known.json` was written.
+const EARLIER: [&str; 5] = [".", "--path-map", "/app=src", "--select", "DTY,EXP,IDX,OPS,OPT002,SHP,SPC"];
+
+#[test]
+fn a_baseline_of_an_earlier_version_still_holds() {
+    let sandbox = sandbox_of_earlier_baseline();
+    assert_eq!(new(&sandbox, &EARLIER), Vec::<String>::new());
+    let apart = |paths: &[&str]| new(&sandbox, &[paths, &EARLIER[1..]].concat());
+    assert_eq!(apart(&["src"]), Vec::<String>::new());
+    assert_eq!(apart(&["models", "net.onnxtxt"]), Vec::<String>::new());
+}
+
+#[test]
+fn fingerprints_equal_those_of_an_earlier_version() {
+    let sandbox = sandbox_of_earlier_baseline();
+    let fingerprints = |sandbox: &Sandbox| -> Vec<(String, String)> {
+        let document: serde_json::Value = serde_json::from_slice(&sandbox.read("known.json")).expect("JSON");
+        let findings = document["findings"].as_array().expect("an array").clone();
+        let text = |finding: &serde_json::Value, key: &str| finding[key].as_str().expect("a text").to_owned();
+        findings.iter().map(|finding| (text(finding, "file"), text(finding, "fingerprint"))).collect()
+    };
+    let earlier = fingerprints(&sandbox);
+    write(&sandbox, &EARLIER);
+    assert_eq!(fingerprints(&sandbox), earlier);
+    assert_eq!(earlier.len(), 43);
 }

@@ -165,3 +165,96 @@ fn model_explorer_output_requires_one_model() {
         "{ran:?}"
     );
 }
+
+/// A model in ONNX text with faults in the main graph, a subgraph, a function and a declaration.
+const TEXT: &str = "tests/suite/baselines/net.onnxtxt";
+
+#[test]
+fn findings_in_onnx_text_have_the_line_and_column_of_the_file() {
+    let sandbox = Sandbox::new(&[]);
+    sandbox.bring(TEXT, "net.onnxtxt");
+    let arguments = ["net.onnxtxt", "--select", "SPC012,OPT002", "--output-format", "json"];
+    let found = json(&sandbox.lint(&arguments));
+    let covered: Vec<String> = found
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|finding| {
+            let at = &finding["location"];
+            let text = covered(&sandbox, "net.onnxtxt", &at["line"], (&at["column"], &at["end_column"]));
+            format!("{}: {text}", at["line"])
+        })
+        .collect();
+    assert_eq!(covered, ["3: float[4] unused", "5: ghost", "8: phantom", "15: missing"]);
+}
+
+#[test]
+fn every_format_locates_findings_in_onnx_text() {
+    let sandbox = Sandbox::new(&[]);
+    sandbox.bring(TEXT, "net.onnxtxt");
+    let says = |format: &str, expected: &str| {
+        let ran = sandbox.lint(&["net.onnxtxt", "--output-format", format]);
+        assert!(ran.stdout.contains(expected), "{format}: {}", ran.stdout);
+    };
+    says("full", " --> net.onnxtxt:8:17\n  |\n8 |       p = Relu (phantom)\n  |                 ^^^^^^^ ");
+    says("concise", "\nnet.onnxtxt:8:17: error[SPC012] ");
+    says("json-lines", "\"line\":8,\"column\":17,\"end_column\":24,\"code\":\"      p = Relu (phantom)\"");
+    says("github", "::error file=net.onnxtxt,line=8,col=17,endColumn=24,");
+    says("azure", "sourcepath=net.onnxtxt;linenumber=8;columnnumber=17;");
+    says("checkstyle", "<error line=\"8\" column=\"17\" ");
+    says("junit", ">net.onnxtxt:8:17: ");
+    says("gitlab", "\"begin\": 8\n");
+    says("rdjson", "\"start\": {\n            \"line\": 8,\n            \"column\": 17\n");
+    says("sarif", "\"startLine\": 8,\n                  \"startColumn\": 17,\n");
+    says("html", "net.onnxtxt:8:17");
+}
+
+#[test]
+fn concise_lines_start_with_file_line_and_column() {
+    let sandbox = Sandbox::checkout(17, true);
+    sandbox.bring(TEXT, "net.onnxtxt");
+    sandbox.write("cut.onnx", &sandbox.read("models/BakedBatch.onnx")[..100]);
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let ran = sandbox.lint(&[arguments, &["--output-format", "concise", "--quiet"]].concat());
+        ran.stdout.lines().map(str::to_owned).collect()
+    };
+    let everywhere = [lines(&["."]), lines(&[".", "--path-map", "/app=src", "--severity", "hint"])].concat();
+    assert!(everywhere.len() > 60, "{}", everywhere.len());
+    for line in everywhere {
+        let parts: Vec<&str> = line.splitn(4, ':').collect();
+        assert!(sandbox.path(parts[0]).is_file(), "{line}");
+        let is_number = |text: &str| text.parse::<u32>().is_ok_and(|number| number > 0);
+        assert!(is_number(parts[1]) && is_number(parts[2]) && parts[3].contains("] "), "{line}");
+    }
+    let model = ["models/BakedBatch.onnx"];
+    let [without] = &lines(&model)[..] else { panic!("one finding") };
+    assert!(
+        without.starts_with("models/BakedBatch.onnx:1:1: error[EXP001] [*] `Reshape` fixes"),
+        "{without}"
+    );
+    assert!(without.ends_with(" (node /Reshape, Python /app/pitfalls.py:60)"), "{without}");
+    let [with] = &lines(&[&model[..], &["--path-map", "/app=src"]].concat())[..] else {
+        panic!("one finding")
+    };
+    assert!(with.starts_with("src/pitfalls.py:60:16: error[EXP001] [*] `Reshape` fixes"), "{with}");
+    assert!(with.ends_with(" (node /Reshape, models/BakedBatch.onnx)"), "{with}");
+}
+
+/// Weights may be written in one line of many megabytes, which no report repeats.
+#[test]
+fn a_long_line_is_named_but_not_shown() {
+    let name = "x".repeat(5000);
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N] {name}) => (float[N] y) {{ y = Add ({name}, ghost) }}\n"
+    );
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &text)]);
+    let full = sandbox.lint(&["net.onnxtxt"]).stdout;
+    let column = text.lines().nth(1).and_then(|line| line.find("ghost")).expect("it is there") + 1;
+    assert!(full.contains(&format!("--> net.onnxtxt:2:{column}\n")), "{full}");
+    assert!(full.contains("^^^^^ no input, initializer or node output has this name"), "{full}");
+    assert!(full.len() < 2000, "{full}");
+    let location = &json(&sandbox.lint(&["net.onnxtxt", "--output-format", "json"]))[0]["location"];
+    assert_eq!((&location["column"], &location["code"]), (&Value::from(column), &Value::Null));
+    let sarif = sandbox.lint(&["net.onnxtxt", "--output-format", "sarif"]).stdout;
+    assert!(sarif.contains(&format!("\"startColumn\": {column},")) && !sarif.contains(&name), "{sarif}");
+}

@@ -21,8 +21,9 @@ fn checkout(comment: &str) -> Sandbox {
 fn messages(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
     let ran = sandbox.lint(&[paths, &OPTIONS].concat());
     assert_ne!(ran.status, 2, "{ran:?}");
-    let findings = ran.stdout.lines().filter(|line| line.contains("net.onnx"));
-    findings.chain(ran.stderr.lines()).map(str::to_owned).collect()
+    assert_eq!(ran.stderr, "");
+    let is_meant = |line: &&str| line.contains("net.onnx") || line.contains("[SUP");
+    ran.stdout.lines().filter(is_meant).map(str::to_owned).collect()
 }
 
 #[track_caller]
@@ -33,7 +34,7 @@ fn check(sandbox: &Sandbox, paths: &[&str], expected: &[&str]) {
     assert!(agree, "{messages:#?}\nexpected {expected:#?}");
 }
 
-const FAULT: &str = "models/net.onnx:/Reshape: error[EXP001]";
+const FAULT: &str = "src/pitfalls.py:60:16: error[EXP001]";
 
 #[test]
 fn comment_suppresses_findings_on_its_line() {
@@ -51,11 +52,11 @@ fn comment_suppresses_findings_on_its_line() {
 
 #[test]
 fn unused_suppressions_are_reported_in_full_runs_only() {
-    let unused = "note: src/pitfalls.py:60:34: `ignore[DTY]` suppresses nothing";
+    let unused = "src/pitfalls.py:60:34: info[SUP001] `ignore[DTY]` suppresses nothing";
     check(&checkout("  # onnx-lint: ignore[DTY]"), &["."], &[FAULT, unused]);
     check(&checkout("  # onnx-lint: ignore[DTY]"), &["src", "models"], &[FAULT]);
     check(&checkout("  # onnx-lint: ignore[EXP001]"), &["."], &[]);
-    let unknown = "`ignore[EPX001]`: there is no rule `EPX001`; did you mean `EXP001`?";
+    let unknown = "src/pitfalls.py:60:34: warning[SUP002] the suppression names the unknown rule `EPX001`";
     check(&checkout("  # onnx-lint: ignore[EPX001]"), &["."], &[FAULT, unknown]);
     // A disabled rule has no findings, so its suppression is not unused.
     check(&checkout("  # onnx-lint: ignore[DTY]"), &[".", "--select", "EXP"], &[FAULT]);
@@ -71,7 +72,7 @@ fn configuration_suppresses_by_node_module_and_file() {
         );
         check(&sandbox, &["."], expected);
     };
-    let unused = ": `EXP001` suppresses nothing";
+    let unused = "onnx-lint.toml:2:9: info[SUP001] `EXP001` suppresses nothing";
     with("node = \"/Reshape\"", &[]);
     with("node = \"/Re*\"\nfile = \"models/*.onnx\"", &[]);
     with("node = \"/Add\"", &[FAULT, unused]);
@@ -101,7 +102,10 @@ fn model_metadata_suppresses_findings() {
     assert_eq!(printed("\"onnx-lint.ignore\": \"SPC012: filled in later\""), "All checks passed.\n");
     let unused = printed("\"onnx-lint.ignore\": \"DTY\"");
     assert!(unused.contains("error[SPC012]"), "{unused}");
-    assert!(unused.contains("note: net.onnxtxt: `DTY` in the metadata suppresses nothing"), "{unused}");
+    assert!(
+        unused.contains("net.onnxtxt:1:1: info[SUP001] `DTY` in the metadata suppresses nothing"),
+        "{unused}"
+    );
 }
 
 #[test]

@@ -7,7 +7,8 @@ use regex::Regex;
 use walkdir::WalkDir;
 
 /// Openings that replace a noun with a clause, so that a reader has to guess it.
-const OPENINGS: &str = r"^(What|That|Those|Of|Lets|Has|As above|Whoever|Which|Who|How|Nor|Nothing|All that|Takes \w+ to be)\b";
+const OPENINGS: &str =
+    r"^(What|That|Those|Of|Lets|Has|As above|Whoever|Which|Who|How|Nor|Nothing|All that|Takes \w+ to be)\b";
 
 /// Words of earlier versions, and the term of the field for each.
 const GLOSSARY: [(&str, &str); 12] = [

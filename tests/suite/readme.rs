@@ -97,7 +97,8 @@ fn readme_commands_run() {
 /// Runs the commands of each document in a separate folder, with the files of the recipes.
 #[test]
 fn commands_in_documents_have_the_shown_results() {
-    let mut documents = vec!["docs/formats.md".to_owned(), "docs/integrations.md".to_owned()];
+    let mut documents =
+        ["docs/formats.md", "docs/integrations.md", "docs/suppressions.md"].map(str::to_owned).to_vec();
     let recipes = std::fs::read_dir(format!("{ROOT}/docs/recipes")).expect("a folder");
     let recipes: Vec<String> =
         recipes.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();

@@ -180,7 +180,7 @@ g (float16[N,4] x, float[4] w) => (float16[N,4] y) {
 fn code_action_fixes_a_finding() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
-    assert_eq!(editor.open("net.onnxtxt", MIXED), ["DTY001@3:3-17"]);
+    assert_eq!(editor.open("net.onnxtxt", MIXED), ["DTY001@3:15-16"]);
     let range = json!({ "start": { "line": 2, "character": 2 }, "end": { "line": 2, "character": 16 } });
     let diagnostic = json!({ "range": range, "code": "DTY001", "message": "" });
     let document = json!({ "uri": editor.uri("net.onnxtxt") });
@@ -270,5 +270,45 @@ fn many_edits_leave_no_stale_state() {
         assert_eq!(editor.change("net.onnxtxt", [3, 14, 3, 19], "t"), [""; 0]);
         assert_eq!(editor.change("net.onnxtxt", [3, 14, 3, 15], "ghost"), first);
     }
+    editor.close();
+}
+
+#[test]
+fn findings_in_onnx_text_can_be_suppressed() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    assert_eq!(editor.open("net.onnxtxt", MODEL), ["SPC012@4:15-20"]);
+    let range = json!({ "start": { "line": 3, "character": 14 }, "end": { "line": 3, "character": 19 } });
+    let diagnostic = json!({ "range": range, "code": "SPC012", "message": "" });
+    let document = json!({ "uri": editor.uri("net.onnxtxt") });
+    let context = json!({ "diagnostics": [diagnostic] });
+    let params = json!({ "textDocument": document, "range": range, "context": context });
+    let actions = editor.ask("textDocument/codeAction", params).expect("actions");
+    let action = actions.as_array().expect("an array").last().expect("an action");
+    assert_eq!(action["title"], "accept SPC012 on this line");
+    let edit = &action["edit"]["changes"][editor.uri("net.onnxtxt")][0];
+    assert_eq!(edit["newText"], "  # onnx-lint: ignore[SPC012]");
+    assert_eq!(editor.change("net.onnxtxt", [3, 20, 3, 20], "  # onnx-lint: ignore[SPC012]"), [""; 0]);
+    let unused = editor.change("net.onnxtxt", [3, 14, 3, 19], "t");
+    assert_eq!(unused, ["SUP001@4:19-46"]);
+    editor.close();
+}
+
+#[test]
+fn warnings_in_rules_can_be_suppressed() {
+    let rule = |comment: &str| {
+        format!(
+            "language 2\n\n## Negated.\n##\n## **Why**  Why.\nrule OWN001 negated {{\n  severity hint\n  \
+             message \"`{{x}}`\"\n  match {{ y = Transpose <perm = @p> (x) }}{comment}\n  \
+             example \"a\" {{ g (float[A,B] x) => (y) {{ y = Transpose (x) }} }} finds \"`x`\"\n  \
+             example \"b\" {{ g (float[A] x) => (y) {{ y = Neg (x) }} }} finds nothing\n}}\n"
+        )
+    };
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    let found = editor.open("own.rule", &rule(""));
+    assert!(found.iter().any(|finding| finding.starts_with("RUL001@9:")), "{found:?}");
+    let found = editor.open("other.rule", &rule("  # onnx-lint: ignore[RUL001]"));
+    assert!(!found.iter().any(|finding| finding.starts_with("RUL001@9:")), "{found:?}");
     editor.close();
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::cli::Failure;
-use crate::diag::Level;
+use crate::diag::{Level, Place, TextPlace};
+use crate::graph::syntax::{Source, Span};
 
 /// File names in the order in which they are searched in every folder.
 ///
@@ -22,6 +24,12 @@ pub struct Config {
     /// The folder of the file, which its paths are relative to.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// The file itself; empty for the default configuration.
+    #[serde(skip)]
+    pub file: PathBuf,
+    /// The places of the rules of each entry of `suppress` in the file.
+    #[serde(skip)]
+    pub places: Vec<TextPlace>,
     pub select: Option<Vec<String>>,
     pub ignore: Vec<String>,
     pub extend_select: Vec<String>,
@@ -50,11 +58,11 @@ pub struct Config {
 }
 
 /// A suppression of findings at some nodes or in some modules of a model.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Suppress {
     /// Codes, prefixes or names of rules.
-    pub rules: Vec<String>,
+    pub rules: Spanned<Vec<String>>,
     /// A glob over node names.
     pub node: Option<String>,
     /// A glob over module paths, such as `/encoder/**`.
@@ -107,7 +115,18 @@ impl Config {
         };
         let config = config.map_err(|error| Failure::at(path, error.to_string().trim_end()))?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(config.map(|config| Config { folder, ..config }))
+        let source = Source::new("", &text);
+        let located = |config: Config| {
+            let places = config.suppress.iter().filter_map(|one| {
+                let span = one.rules.span();
+                match source.place(Span::new(span.start, span.end)) {
+                    Place::Text(place) => Some(place),
+                    _ => None,
+                }
+            });
+            Config { places: places.collect(), folder, file: path.to_owned(), ..config }
+        };
+        Ok(config.map(located))
     }
 
     /// Returns the location of a key of this file, for messages.

@@ -37,7 +37,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     for path in &args.paths {
         if path == Path::new("-") {
             let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
-            let content = content.cloned().or_else(|| held(args));
+            let content = content.cloned().or_else(held);
             found.inputs.push(Input { name, path: None, named: true, kind: None, content });
         } else if path.is_dir() {
             search(path, configs, &mut found.inputs)?;
@@ -52,9 +52,9 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Reads standard input into memory if it is needed twice: to lint it and to draw it.
-fn held(args: &Args) -> Option<Bytes> {
-    args.output_format.has_pictures().then(|| file::stream(std::io::stdin().lock()).ok()).flatten()
+/// Reads standard input into memory, since it is needed twice: for its findings, and for its comments or pictures.
+fn held() -> Option<Bytes> {
+    file::stream(std::io::stdin().lock()).ok()
 }
 
 /// Returns true if the configuration excludes a file or a folder above it.

@@ -6,6 +6,7 @@ pub mod config;
 pub mod discover;
 pub mod globs;
 pub mod home;
+pub mod merge;
 pub mod pictures;
 pub mod rules;
 pub mod settings;
@@ -27,11 +28,12 @@ use self::baseline::Baseline;
 use self::config::{Config, Configs};
 use self::discover::{Discovered, discover};
 use self::home::Home;
+use self::merge::{Line, OfFile};
 use self::settings::{Assigned, Settings};
-use self::suppress::Suppressions;
+use self::suppress::{Report, Suppressions};
 use super::catalog::{Catalog, Extent, RuleInfo};
 use super::output::{self, ColorChoice};
-use super::{Failure, Status, crash, server, site, targets};
+use super::{Failure, Status, crash, paths, server, site, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
@@ -75,9 +77,6 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         eprintln!("onnx-lint: the configuration excludes all that was named");
         return Ok(Status::Clean);
     };
-    for unused in found.unused.iter().filter(|_| !args.quiet) {
-        eprintln!("note: {unused}");
-    }
     report(args, &config, found)
 }
 
@@ -116,22 +115,66 @@ fn find(
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalog)?;
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
+    let below = |(linted, (_, settings)): (&mut Linted, &Assigned)| -> Vec<Finding> {
+        linted.findings.extract_if(.., |finding| settings.hides(finding)).collect()
+    };
+    let hidden: Vec<Vec<Finding>> = linted.iter_mut().zip(&inputs).map(below).collect();
     if args.output_format.has_pictures() {
         draw(&inputs, &rule_folders(args, &config), &mut linted)?;
     }
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
     let mut suppressions = Suppressions::new(catalog);
-    for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
+    let mut of_files = Vec::with_capacity(inputs.len());
+    let readable = linted.iter().all(|linted| linted.readable);
+    let has_sources = inputs.iter().any(|(input, _)| input.name.ends_with(".py"));
+    for (((input, settings), mut linted), mut hidden) in inputs.iter().zip(linted).zip(hidden) {
         home.identify(input, &mut linted.findings);
-        linted.findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
-        suppressions.apply(input, settings, linted);
+        suppressions.apply(input, settings, &mut linted, &mut hidden);
+        let located = |mut finding: Finding| {
+            let line = has_sources.then(|| Line::of(input, settings, &finding)).flatten();
+            home.place(input, &settings.sources, &mut finding);
+            (finding, line)
+        };
+        of_files.push(OfFile {
+            shown: linted.findings.into_iter().map(located).collect(),
+            hidden: hidden.into_iter().map(located).collect(),
+        });
     }
-    Ok(Some(Found {
+    let merged = merge::merge(&mut of_files);
+    let report = suppressions.report(&inputs, args.is_whole(&config));
+    let mut found = Found {
         files: inputs.iter().map(|(input, _)| home.name(input)).collect(),
-        readable: linted.iter().all(|linted| linted.readable),
-        findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
-        unused: suppressions.unused(&inputs, &home, args.is_whole(&config)),
-    }))
+        readable,
+        findings: Vec::new(),
+        merged,
+    };
+    add_findings(&mut found, &inputs, &home, of_files, report);
+    Ok(Some(found))
+}
+
+/// Adds the findings of files, each followed by those about its suppressions.
+fn add_findings(found: &mut Found, inputs: &[Assigned], home: &Home, of_files: Vec<OfFile>, report: Report) {
+    let about = |input: &Input, settings: &Settings, mut findings: Vec<Finding>| {
+        findings.retain_mut(|finding| settings.shows(input, finding));
+        home.identify(input, &mut findings);
+        findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
+        findings
+    };
+    for (((input, settings), of_file), own) in inputs.iter().zip(of_files).zip(report.of_inputs) {
+        found.findings.extend(of_file.shown.into_iter().map(|(finding, _)| finding));
+        found.findings.extend(about(input, settings, own));
+    }
+    for (path, (index, mut findings)) in report.of_configs {
+        let path = paths::below(&path, Path::new(".")).map_or(path, PathBuf::from);
+        let input = Input::new(&path, false);
+        findings.iter_mut().for_each(|finding| finding.file = input.name.clone());
+        let findings = about(&input, &inputs[index].1, findings);
+        let name = home.name(&input);
+        if !findings.is_empty() && !found.files.contains(&name) {
+            found.files.push(name);
+        }
+        found.findings.extend(findings);
+    }
 }
 
 /// Returns the baseline file of the command line, else that of the configuration.
@@ -194,8 +237,9 @@ struct Found {
     findings: Vec<Finding>,
     /// Whether every file was readable.
     readable: bool,
-    /// Unused suppressions, one sentence each.
-    unused: Vec<String>,
+    /// Findings of Python sources that a model has, too: a baseline contains them, since a later run may lint the
+    /// sources alone.
+    merged: Vec<Finding>,
 }
 
 /// Lints all inputs.
@@ -225,7 +269,7 @@ fn lint((input, settings): &Assigned, log: &[Finding]) -> Linted {
     let mut linted = linted.unwrap_or_else(|what| Linted::unreadable(internal_error(input, &what)));
     // Read errors are reported regardless of the selection.
     linted.findings.retain_mut(|finding| {
-        settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
+        settings.enables(input, finding) || (!linted.readable && finding.level == Level::Error)
     });
     linted
 }
@@ -242,6 +286,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     let baseline = baseline(args, config);
     if args.write_baseline {
         let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file by --baseline"))?;
+        found.findings.append(&mut found.merged);
         Baseline::write(&path, &found.findings)?;
         return Ok(if found.readable { Status::Clean } else { Status::Failed });
     }

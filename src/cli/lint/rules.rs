@@ -8,6 +8,7 @@ use crate::cli::{Failure, selectors};
 use crate::diag::Level;
 use crate::diag::render::Format;
 use crate::graph::syntax::suggest::counted;
+use crate::rules::rule::{Body, Phase};
 
 /// Lists the selected rules: a line for each, or JSON.
 pub fn list(catalog: &Catalog, settings: &Settings, format: Format) -> String {
@@ -61,9 +62,38 @@ pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
     }
     let pages: Vec<String> = selectors::named(rule, catalog, "--explain")?
         .into_iter()
-        .filter_map(|code| page(code, catalog))
+        .filter_map(|code| explained(code, catalog))
         .collect();
     Ok(pages.join("\n"))
+}
+
+/// Returns the page of a rule, and how to suppress its findings.
+pub fn explained(code: &str, catalog: &Catalog) -> Option<String> {
+    let page = page(code, catalog)?;
+    Some(if is_reported(code, catalog) { page + &suppression(code) } else { page })
+}
+
+/// Returns true if onnx-lint reports findings of a rule, as opposed to onnx-fix alone.
+fn is_reported(code: &str, catalog: &Catalog) -> bool {
+    let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
+    let rule = catalog.rules().get(code);
+    rule.is_some_and(|rule| match &rule.body {
+        Body::Builtin(_) => !["CVT", "FIX", "INT", "RUL", "VER"].contains(&family),
+        Body::Pattern { .. } => {
+            rule.is_lint_only()
+                || (rule.mends.is_none() && matches!(rule.phase, Phase::Simplify | Phase::Fix))
+        }
+    })
+}
+
+fn suppression(code: &str) -> String {
+    format!(
+        "\n## Suppress a finding\n\n\
+         - `# onnx-lint: ignore[{code}]` behind the code: findings of the line, in Python and ONNX text\n\
+         - the same comment on a line of its own: findings of the next statement\n\
+         - `# onnx-lint: ignore-file[{code}]`: findings of the file\n\
+         - `[[suppress]]` with `rules = [\"{code}\"]` in the configuration: by node, module or file\n"
+    )
 }
 
 /// Returns the page of a rule in Markdown.

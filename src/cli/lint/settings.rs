@@ -9,7 +9,7 @@ use super::globs::Globs;
 use super::suppress::{self, Entry};
 use crate::cli::catalog::Catalog;
 use crate::cli::{Failure, opset, selectors, targets};
-use crate::diag::{Finding, Level, Selection, rule_ids};
+use crate::diag::{Finding, Level, RuleId, Selection, rule_ids};
 use crate::evidence::Input;
 use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
@@ -97,12 +97,34 @@ impl Settings {
         self.selection.contains(code)
     }
 
-    /// Returns true if findings of some of these codes could be shown.
-    pub fn looks_for(&self, codes: &Selection) -> bool {
-        let rules = rule_ids::ALL.iter().map(|rule| rule.code);
-        rules
-            .chain(self.rules.iter().map(|rule| &*rule.code))
-            .any(|code| codes.contains(code) && self.selects(code))
+    /// Returns true if a suppression of these rules that suppressed nothing is unused.
+    ///
+    /// All of them must have been enabled for the file. Rules that need an option or a log that this run lacks do not count.
+    pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
+        let rules =
+            rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
+        let mut meant = rules.filter(|code| codes.contains(code) && self.could_report(code)).peekable();
+        let is_ignored = |code: &str| {
+            let mut ignores = input.path.iter().flat_map(|path| self.per_file_ignores.matches(path));
+            ignores.any(|ignored| ignored.contains(code))
+        };
+        let is_enabled =
+            |code: &str| self.selects(code) && self.level(code, Level::Error).is_some() && !is_ignored(code);
+        meant.peek().is_some() && meant.all(is_enabled)
+    }
+
+    /// Returns true if the linter reports a rule in runs with these options.
+    fn could_report(&self, code: &str) -> bool {
+        let is = |rule: RuleId| rule.code == code;
+        let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
+        match family {
+            // Reported by onnx-fix, by the linter about itself, and about rules and suppressions.
+            "CVT" | "FIX" | "VER" | "INT" | "RUL" | "SUP" => false,
+            "OPV" => self.opset.is_some() || !self.targets.is_empty(),
+            _ if is(rule_ids::TARGET_UNSUPPORTED) => !self.targets.is_empty(),
+            _ if is(rule_ids::STATIC_AXIS) => !self.dynamic.is_empty(),
+            _ => !is(rule_ids::EXPORT_FAILED),
+        }
     }
 
     /// Returns the configured severity of a rule, or `own`; `None` if it is off.
@@ -114,14 +136,22 @@ impl Settings {
         given.max_by_key(|(word, _)| length(word)).map_or(Some(own), |(_, level)| *level)
     }
 
-    /// Sets the configured severity of a finding; returns true if it is to be shown.
-    pub fn shows(&self, input: &Input, finding: &mut Finding) -> bool {
+    /// Sets the configured severity of a finding; returns true if its rule is enabled for the file.
+    pub fn enables(&self, input: &Input, finding: &mut Finding) -> bool {
         let Some(level) = self.level(&finding.code, finding.level) else { return false };
         finding.level = level;
         let mut ignores = input.path.iter().flat_map(|path| self.per_file_ignores.matches(path));
-        self.selection.contains(&finding.code)
-            && finding.level >= self.severity
-            && !ignores.any(|ignored| ignored.contains(&finding.code))
+        self.selection.contains(&finding.code) && !ignores.any(|ignored| ignored.contains(&finding.code))
+    }
+
+    /// Returns true if a finding is below the lowest severity to show.
+    pub fn hides(&self, finding: &Finding) -> bool {
+        finding.level < self.severity
+    }
+
+    /// Sets the configured severity of a finding; returns true if it is to be shown.
+    pub fn shows(&self, input: &Input, finding: &mut Finding) -> bool {
+        self.enables(input, finding) && !self.hides(finding)
     }
 }
 

@@ -1,31 +1,37 @@
 //! Suppressions: findings that users accept.
 //!
-//! Users write them in a comment in Python, in the configuration, or in the metadata of the model.
+//! Users write them in a comment, in the configuration, or in the metadata of the model.
 
 mod comment;
+mod file;
+mod report;
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use globset::GlobMatcher;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::comment::{Comment, comment};
+pub use self::file::{Directives, Language};
+pub use self::report::Report;
 use super::config::{Config, Suppress};
 use super::globs;
-use super::home::Home;
-use super::settings::{Assigned, Settings};
+use super::settings::Settings;
 use crate::cli::catalog::Catalog;
-use crate::cli::{Failure, selectors};
-use crate::diag::{Finding, Selection};
-use crate::evidence::{Input, Linted};
-use crate::read::file;
+use crate::cli::{Failure, paths, selectors};
+use crate::diag::{Finding, Place, Selection, SourcePlace, TextPlace};
+use crate::evidence::{Accepted, Input, Linted};
+use crate::read::sniff::{Kind, sniff};
 
 /// A suppression of a configuration.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its text, for the report of unused suppressions.
-    text: String,
-    config: Arc<str>,
+    /// The rules, as written.
+    words: Vec<String>,
+    /// The configuration file, and the place of the rules in it.
+    config: Arc<Path>,
+    place: Option<TextPlace>,
     codes: Selection,
     node: Option<GlobMatcher>,
     module: Option<GlobMatcher>,
@@ -34,17 +40,28 @@ pub struct Entry {
 
 /// Reads the suppressions of a configuration.
 pub fn entries(config: &Config, catalog: &Catalog) -> Result<Vec<Entry>, Failure> {
-    config.suppress.iter().map(|suppress| one(suppress, config, catalog)).collect()
+    let file: Arc<Path> = Arc::from(config.file.as_path());
+    let entries = config.suppress.iter().enumerate().map(|(index, suppress)| {
+        let place = config.places.get(index).cloned();
+        one(suppress, (config, &file, place), catalog)
+    });
+    entries.collect()
 }
 
-fn one(suppress: &Suppress, config: &Config, catalog: &Catalog) -> Result<Entry, Failure> {
+fn one(
+    suppress: &Suppress,
+    (config, path, place): (&Config, &Arc<Path>, Option<TextPlace>),
+    catalog: &Catalog,
+) -> Result<Entry, Failure> {
     let origin = config.origin("suppress");
-    let codes = selectors::resolve(&suppress.rules, catalog, &origin)?;
+    let words = suppress.rules.get_ref().clone();
+    let codes = selectors::resolve(&words, catalog, &origin)?;
     let glob = |glob: &Option<String>| glob.as_deref().map(|glob| globs::matcher(glob, &origin)).transpose();
     let file = |glob: &str| globs::Globs::new(&config.folder, [(glob, ())].into_iter()).map(Arc::new);
     Ok(Entry {
-        text: format!("{}: `{}`", config.origin("suppress"), suppress.rules.join(", ")),
-        config: Arc::from(config.folder.to_string_lossy()),
+        words,
+        config: path.clone(),
+        place,
         codes: Selection::new(codes, Vec::new()),
         node: glob(&suppress.node)?,
         module: glob(&suppress.module)?,
@@ -65,15 +82,25 @@ impl Entry {
     }
 }
 
+/// The suppression comments of a file, and which of their rules suppressed a finding.
+#[derive(Debug, Default)]
+struct Commented {
+    directives: Directives,
+    /// For each comment and each of its rules; one flag for a comment without rules.
+    used: Vec<Vec<bool>>,
+}
+
 /// Removes suppressed findings and tracks which suppressions are used.
 pub struct Suppressions<'c> {
     catalog: &'c Catalog,
-    /// Lines whose comments suppressed a finding, by displayed file name.
-    used_lines: FxHashSet<(Arc<str>, u32)>,
-    /// Configuration entries that suppressed a finding, by folder and index.
-    used_entries: FxHashSet<(Arc<str>, usize)>,
-    /// Unused suppressions in models.
-    unused: Vec<String>,
+    /// Files with comments, by absolute path.
+    files: FxHashMap<PathBuf, Commented>,
+    /// Configuration entries that suppressed a finding, by file and index.
+    used_entries: FxHashSet<(Arc<Path>, usize)>,
+    /// Suppressions in the metadata of models that suppressed nothing, by input name.
+    in_models: BTreeMap<Arc<str>, Vec<Accepted>>,
+    /// Names of Python files that findings refer to but that were not found here.
+    missing: FxHashSet<String>,
 }
 
 impl<'c> Suppressions<'c> {
@@ -81,43 +108,111 @@ impl<'c> Suppressions<'c> {
     pub fn new(catalog: &'c Catalog) -> Self {
         Suppressions {
             catalog,
-            used_lines: FxHashSet::default(),
+            files: FxHashMap::default(),
             used_entries: FxHashSet::default(),
-            unused: Vec::new(),
+            in_models: BTreeMap::new(),
+            missing: FxHashSet::default(),
         }
     }
 
-    /// Removes the suppressed findings of a file.
-    pub fn apply(&mut self, input: &Input, settings: &Settings, linted: &mut Linted) {
+    /// Removes the suppressed findings of a file, and those of `hidden`, which only count as uses of suppressions.
+    pub fn apply(
+        &mut self,
+        input: &Input,
+        settings: &Settings,
+        linted: &mut Linted,
+        hidden: &mut Vec<Finding>,
+    ) {
         let in_model = std::mem::take(&mut linted.accepted);
+        let language = language(input);
         let mut is_used = vec![false; in_model.len()];
-        let codes: Vec<_> = in_model.iter().map(|one| self.resolve(&one.words)).collect();
-        linted.findings.retain(|finding| {
-            let node = finding.place.graph().map(|graph| &graph.node);
-            let covering = in_model.iter().zip(&codes).position(|(one, codes)| {
-                one.node.as_ref().is_none_or(|own| Some(own) == node) && covers(codes, finding)
+        let codes: Vec<_> = in_model.iter().map(|one| self.selection(&one.words)).collect();
+        for findings in [&mut linted.findings, hidden] {
+            findings.retain(|finding| {
+                let node = finding.place.graph().map(|graph| &graph.node);
+                let covering = in_model.iter().zip(&codes).position(|(one, codes)| {
+                    one.node.as_ref().is_none_or(|own| Some(own) == node) && codes.contains(&finding.code)
+                });
+                if let Some(at) = covering {
+                    is_used[at] = true;
+                    return false;
+                }
+                !self.is_suppressed((input, language), settings, finding)
             });
-            if let Some(at) = covering {
-                is_used[at] = true;
-                return false;
-            }
-            !self.in_python(finding) && !self.in_config(input, settings, finding)
-        });
-        for ((one, codes), _) in in_model.iter().zip(&codes).zip(&is_used).filter(|(_, is_used)| !**is_used) {
-            let node = one.node.as_ref().map_or_else(String::new, |node| format!(":{node}"));
-            let what = format!("{}{node}: `{}` in the metadata", input.name, one.words.join(", "));
-            self.unused.extend(unused(&what, codes, settings));
         }
+        let unused = in_model.into_iter().zip(is_used).filter(|(_, is_used)| !is_used);
+        self.in_models.entry(input.name.clone()).or_default().extend(unused.map(|(one, _)| one));
     }
 
-    fn in_python(&mut self, finding: &Finding) -> bool {
+    /// Returns true if a comment or the configuration suppresses a finding.
+    fn is_suppressed(
+        &mut self,
+        (input, language): (&Input, Option<Language>),
+        settings: &Settings,
+        finding: &Finding,
+    ) -> bool {
+        (language == Some(Language::OnnxText) && self.in_text(input, finding))
+            || self.in_python(input, settings, finding)
+            || self.in_config(input, settings, finding)
+    }
+
+    /// Looks for a comment in the ONNX text that a finding is about.
+    fn in_text(&mut self, input: &Input, finding: &Finding) -> bool {
+        let line = match &finding.place {
+            Place::Text(text) => Some(text.line),
+            Place::Graph(graph) => graph.at.as_ref().map(|at| at.line),
+            Place::File => None,
+            Place::Offset(_) | Place::Source(_) => return false,
+        };
+        self.in_file((own_path(input), Language::OnnxText), line, finding, || read(input))
+    }
+
+    /// Looks for a comment in the Python source that a finding is about.
+    fn in_python(&mut self, input: &Input, settings: &Settings, finding: &Finding) -> bool {
         let Some(source) = &finding.source else { return false };
-        let Some(comment) = source.code.as_deref().and_then(comment) else { return false };
-        let accepts = covers(&self.resolve(&comment.words), finding);
-        if accepts {
-            self.used_lines.insert((source.file.clone(), source.line));
+        if source.file == input.name {
+            return self
+                .in_file((own_path(input), Language::Python), Some(source.line), finding, || read(input));
         }
-        accepts
+        let Some((path, here)) = settings.sources.at_home(source) else {
+            self.missing.extend(file_name(&source.file).map(str::to_owned));
+            return self.in_recorded(source, finding);
+        };
+        // A line that changed since the export is another line.
+        let is_same = settings.sources.line(&source.file, source.line) == here.code;
+        let line = is_same.then_some(source.line);
+        let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
+        self.in_file((paths::absolute(&path), Language::Python), line, finding, text)
+            || (!is_same && self.in_recorded(source, finding))
+    }
+
+    /// Looks for a comment in the line that the exporter recorded.
+    fn in_recorded(&self, source: &SourcePlace, finding: &Finding) -> bool {
+        let Some(code) = source.code.as_deref() else { return false };
+        let directives = Directives::of(code, Language::Python);
+        directives.all.iter().any(|one| self.selection(&one.suppression.words).contains(&finding.code))
+    }
+
+    /// Looks for a comment in a file; marks the rule that covers the finding as used.
+    fn in_file(
+        &mut self,
+        (path, language): (PathBuf, Language),
+        line: Option<u32>,
+        finding: &Finding,
+        text: impl FnOnce() -> String,
+    ) -> bool {
+        let commented = self.files.entry(path).or_insert_with(|| Commented::of(&text(), language));
+        let catalog = self.catalog;
+        let covering = commented.directives.at(line).find_map(|(at, directive)| {
+            let words = &directive.suppression.words;
+            let is_covered =
+                |word: &String| codes(word, catalog).is_ok_and(|codes| codes.contains(&finding.code));
+            if words.is_empty() { Some((at, 0)) } else { Some((at, words.iter().position(is_covered)?)) }
+        });
+        if let Some((at, word)) = covering {
+            commented.used[at][word] = true;
+        }
+        covering.is_some()
     }
 
     fn in_config(&mut self, input: &Input, settings: &Settings, finding: &Finding) -> bool {
@@ -128,54 +223,53 @@ impl<'c> Suppressions<'c> {
         true
     }
 
-    fn resolve(&self, words: &[String]) -> Result<Selection, String> {
-        let codes = selectors::resolve(words, self.catalog, "onnx-lint");
-        let codes = codes.map_err(|failure| failure.message().replacen("onnx-lint: ", "", 1))?;
-        Ok(Selection::new(codes, Vec::new()))
-    }
-
-    /// Returns one sentence for each unused suppression.
-    ///
-    /// Comments and configurations are judged only if `is_whole`: the run covered the whole project.
-    pub fn unused(mut self, inputs: &[Assigned], home: &Home, is_whole: bool) -> Vec<String> {
-        let is_python = |input: &Input| input.name.ends_with(".py");
-        let has_models = inputs.iter().any(|(input, _)| !is_python(input));
-        for (input, settings) in inputs.iter().filter(|_| is_whole) {
-            if is_python(input) && has_models {
-                self.unused_comments(input, settings, home);
-            }
-            for (at, one) in settings.suppress.iter().enumerate() {
-                if self.used_entries.insert((one.config.clone(), at)) {
-                    self.unused.extend(unused(&one.text, &Ok(one.codes.clone()), settings));
-                }
-            }
+    /// Returns the rules of a suppression: all if it names none; unknown ones select nothing.
+    fn selection(&self, words: &[String]) -> Selection {
+        if words.is_empty() {
+            return Selection::all();
         }
-        self.unused
-    }
-
-    fn unused_comments(&mut self, input: &Input, settings: &Settings, home: &Home) {
-        let bytes = input.path.as_deref().and_then(|path| file::read(path).ok()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let file = home.name(input);
-        for (line, number) in text.lines().zip(1..) {
-            let Some(Comment { words, column }) = comment(line) else { continue };
-            if !self.used_lines.contains(&(file.clone(), number)) {
-                let what = format!("{file}:{number}:{column}: `ignore[{}]`", words.join(", "));
-                self.unused.extend(unused(&what, &self.resolve(&words), settings));
-            }
-        }
+        let known = words
+            .iter()
+            .filter_map(|word| selectors::resolve(std::slice::from_ref(word), self.catalog, "").ok());
+        Selection::new(known.flatten().collect(), Vec::new())
     }
 }
 
-/// Returns true if the named rules include that of the finding. Invalid names cover nothing.
-fn covers(codes: &Result<Selection, String>, finding: &Finding) -> bool {
-    codes.as_ref().is_ok_and(|codes| codes.contains(&finding.code))
+impl Commented {
+    fn of(text: &str, language: Language) -> Self {
+        let directives = Directives::of(text, language);
+        let flags = |directive: &file::Directive| vec![false; directive.suppression.words.len().max(1)];
+        Commented { used: directives.all.iter().map(flags).collect(), directives }
+    }
 }
 
-/// Returns the sentence for an unused suppression, unless its rules were not enabled.
-fn unused(what: &str, codes: &Result<Selection, String>, settings: &Settings) -> Option<String> {
-    match codes {
-        Err(why) => Some(format!("{what}: {why}")),
-        Ok(codes) => settings.looks_for(codes).then(|| format!("{what} suppresses nothing")),
+/// Returns the rules that a word of a suppression selects, or the closest known word.
+fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
+    match selectors::resolve(&[word.to_owned()], catalog, "") {
+        Ok(codes) => Ok(Selection::new(codes, Vec::new())),
+        Err(_) => Err(catalog.suggest(word).map(str::to_owned)),
     }
+}
+
+/// Returns the language of an input with comments.
+fn language(input: &Input) -> Option<Language> {
+    let kind = input.kind.or_else(|| Some(sniff(&input.name, &input.read().ok()?)));
+    match kind? {
+        Kind::Python => Some(Language::Python),
+        Kind::OnnxText => Some(Language::OnnxText),
+        _ => None,
+    }
+}
+
+/// Returns the key of an input: its absolute path, or its name if it is no file.
+fn own_path(input: &Input) -> PathBuf {
+    input.path.as_deref().map_or_else(|| PathBuf::from(&*input.name), paths::absolute)
+}
+
+fn read(input: &Input) -> String {
+    input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+fn file_name(path: &str) -> Option<&str> {
+    path.rsplit(['/', '\\']).next()
 }

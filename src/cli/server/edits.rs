@@ -77,7 +77,7 @@ pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<Te
     Some((title, vec![TextEdit { range, new_text: text.clone() }]))
 }
 
-/// Returns the edit that adds a suppression comment to a Python line.
+/// Returns the edit that adds a suppression comment to a line of Python or ONNX text.
 pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(String, Vec<TextEdit>)> {
     let line = document.line(found.range.start.line)?;
     let end = Position::new(found.range.start.line, units(line.trim_end(), usize::MAX));

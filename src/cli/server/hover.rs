@@ -25,10 +25,10 @@ pub fn in_model(source: &Source, offset: usize) -> Option<(String, Span)> {
 /// Returns the value that a node, an input or an initializer defines at a span of the text.
 fn value_made_at(parsed: &ParsedModel, model: &Model, name: &str, at: Span) -> Option<ValueId> {
     let is_named = |value: &ValueId| &*model.values[*value].name == name;
-    let around = parsed.nodes.iter().filter(|(_, span)| span.start <= at.start && at.end <= span.end);
+    let around = parsed.spans.nodes().filter(|(_, span)| span.start <= at.start && at.end <= span.end);
     let nearest = around.min_by_key(|(_, span)| span.end - span.start);
     if let Some((node, _)) = nearest
-        && let Some(made) = model.nodes[*node].outputs.iter().flatten().copied().find(is_named)
+        && let Some(made) = model.nodes[node].outputs.iter().flatten().copied().find(is_named)
     {
         return Some(made);
     }

@@ -130,11 +130,11 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         let Some(NumberOrString::String(code)) = &found.code else { continue };
         let shown = shown(found, code, &in_python).into_iter();
         let mut changes: Vec<_> = shown.filter_map(|finding| edits::rewrite(document, finding)).collect();
-        changes.extend(match &text {
-            Some((_, source)) => edits::mend(source, document, code, workspace.catalog.rules()),
-            None if is_python => edits::accept(document, code, found),
-            None => None,
-        });
+        let rules = workspace.catalog.rules();
+        changes.extend(text.as_ref().and_then(|(_, source)| edits::mend(source, document, code, rules)));
+        if text.is_some() || is_python {
+            changes.extend(edits::accept(document, code, found));
+        }
         offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
     offered

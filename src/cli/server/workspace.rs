@@ -20,13 +20,10 @@ use crate::cli::lint::args::Args;
 use crate::cli::lint::config::Configs;
 use crate::cli::lint::discover::discover;
 use crate::cli::lint::settings::Settings;
-use crate::cli::lint::suppress::Suppressions;
-use crate::diag::{Finding, Place};
+use crate::cli::lint::suppress::{Directives, Language, Suppressions};
+use crate::diag::{Finding, Level, Place};
 use crate::evidence::{self, Input, Linted};
-use crate::graph::syntax::{Source, parse};
-use crate::graph::uses::Uses;
-use crate::lint::locate::{Locator, Part};
-use crate::source::SourceFiles;
+use crate::graph::syntax::Source;
 
 /// The state that requests are answered from.
 pub struct Workspace {
@@ -100,7 +97,7 @@ impl Workspace {
     /// Returns the findings of a model about local Python lines.
     fn lint_model(&self, input: &Input) -> Result<Vec<Finding>, Failure> {
         let settings = self.settings(input.folder())?;
-        let linted =
+        let (linted, _) =
             self.shown(input, &settings, || evidence::lint(input, &settings.lint_options(input), &[]));
         let here = |finding: Finding| {
             let (path, source) = settings.sources.at_home(finding.source.as_ref()?)?;
@@ -112,11 +109,19 @@ impl Workspace {
     }
 
     /// Runs `lint`; filters its findings by the settings and removes suppressed ones.
-    fn shown(&self, input: &Input, settings: &Settings, lint: impl FnOnce() -> Linted) -> Linted {
+    fn shown(
+        &self,
+        input: &Input,
+        settings: &Settings,
+        lint: impl FnOnce() -> Linted,
+    ) -> (Linted, Suppressions<'_>) {
         let mut linted = crash::guard(lint).unwrap_or_default();
-        linted.findings.retain_mut(|finding| settings.shows(input, finding));
-        Suppressions::new(&self.catalog).apply(input, settings, &mut linted);
-        linted
+        linted.findings.retain_mut(|finding| settings.enables(input, finding));
+        let mut hidden: Vec<Finding> =
+            linted.findings.extract_if(.., |finding| settings.hides(finding)).collect();
+        let mut suppressions = Suppressions::new(&self.catalog);
+        suppressions.apply(input, settings, &mut linted, &mut hidden);
+        (linted, suppressions)
     }
 
     fn spoken_of(&self) -> Vec<PathBuf> {
@@ -176,14 +181,16 @@ impl Workspace {
         }
         let options = settings.lint_options(input);
         let input = &Input { content: Some(Bytes::from(document.text.clone())), ..input.clone() };
-        let linted = self.shown(input, settings, || evidence::lint(input, &options, &[]));
-        let nodes = NodeRanges::of(input, document);
+        let (mut linted, suppressions) = self.shown(input, settings, || evidence::lint(input, &options, &[]));
+        let mut about_suppressions = suppressions.of_document(input, settings);
+        about_suppressions.retain_mut(|finding| settings.shows(input, finding));
+        linted.findings.append(&mut about_suppressions);
         let range = |finding: &Finding| match &finding.place {
             Place::Text(text) => of_text(text),
             Place::Source(source) => {
                 of_source(source, document.line(source.line.saturating_sub(1)).unwrap_or(""))
             }
-            Place::Graph(_) => nodes.get(&finding.place).unwrap_or(first_line(document)),
+            Place::Graph(graph) => graph.at.as_ref().map_or_else(|| first_line(document), of_text),
             Place::File | Place::Offset(_) => first_line(document),
         };
         linted
@@ -200,7 +207,18 @@ impl Workspace {
 /// Returns the faults of a rule file.
 fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
     let mut rules = crate::rules::registry::RuleSet::default();
-    let faults = rules.add([Source::new(name, &document.text)]);
+    let mut faults = rules.add([Source::new(name, &document.text)]);
+    let directives = Directives::of(&document.text, Language::Rules);
+    faults.retain(|fault| {
+        let line = match &fault.place {
+            Place::Text(text) => Some(text.line),
+            _ => None,
+        };
+        let names_it =
+            |words: &[String]| words.is_empty() || words.iter().any(|word| fault.code.starts_with(&**word));
+        // A rule with errors is not loaded, suppressed or not.
+        fault.level == Level::Error || !directives.at(line).any(|(_, one)| names_it(&one.suppression.words))
+    });
     let placed = |fault: Finding| {
         let range = match &fault.place {
             Place::Text(text) => of_text(text),
@@ -209,36 +227,4 @@ fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
         (fault, range)
     };
     faults.into_iter().map(placed).collect()
-}
-
-/// The key by which findings identify a node: its graph, name and position.
-type NodeKey = (Arc<str>, Arc<str>, (u32, u32));
-
-/// The places of nodes in an ONNX text.
-#[derive(Default)]
-struct NodeRanges(BTreeMap<NodeKey, Range>);
-
-impl NodeRanges {
-    fn of(input: &Input, document: &Document) -> NodeRanges {
-        if !input.name.ends_with(".onnxtxt") {
-            return NodeRanges::default();
-        }
-        let parsed = parse(&Source::new("", &document.text));
-        let Some(model) = &parsed.model else { return NodeRanges::default() };
-        let (uses, sources) = (Uses::new(model), SourceFiles::default());
-        let locator = Locator::new(model, &uses, &sources);
-        let ranges = parsed.nodes.iter().filter_map(|(node, span)| {
-            Some((key(&locator.node(*node, Part::Whole))?, document.range(span.range())))
-        });
-        NodeRanges(ranges.collect())
-    }
-
-    fn get(&self, place: &Place) -> Option<Range> {
-        self.0.get(&key(place)?).copied()
-    }
-}
-
-fn key(place: &Place) -> Option<NodeKey> {
-    let graph = place.graph()?;
-    Some((graph.graph.clone(), graph.node.clone(), graph.position))
 }

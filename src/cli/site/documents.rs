@@ -35,10 +35,11 @@ macro_rules! asset {
 }
 
 /// The Markdown documents of the site, in menu order.
-pub const DOCUMENTS: [Document; 20] = [
+pub const DOCUMENTS: [Document; 21] = [
     document!("README.md", "index.html", "onnx-lint, onnx-fix and onnx-diff"),
     document!("docs/dynamic.md", "dynamic.html", "Dynamic axes"),
     document!("docs/formats.md", "formats.html", "Output formats"),
+    document!("docs/suppressions.md", "suppressions.html", "Suppressions"),
     document!("docs/integrations.md", "integrations.html", "Integrations"),
     document!("docs/recipes/README.md", "recipes/index.html", "Recipes"),
     document!("docs/recipes/rknn.md", "recipes/rknn.html", "RKNN"),

@@ -22,7 +22,7 @@ pub struct Generated {
 pub fn pages(catalog: &Catalog) -> Vec<Generated> {
     let rule = |(code, known): (&str, &RuleInfo)| {
         // Render each remark as a paragraph.
-        let markdown = lint::rules::page(code, catalog).unwrap_or_default().replace("\n**", "\n\n**");
+        let markdown = lint::rules::explained(code, catalog).unwrap_or_default().replace("\n**", "\n\n**");
         let title = format!("{code} {}", known.name);
         Generated { file: format!("rules/{code}.html"), title, markdown, html: String::new() }
     };
@@ -32,7 +32,7 @@ pub fn pages(catalog: &Catalog) -> Vec<Generated> {
 }
 
 /// The families of rules with their subjects.
-const FAMILIES: [(&str, &str); 19] = [
+const FAMILIES: [(&str, &str); 20] = [
     ("EXP", "Baked-in values and other export faults"),
     ("IDX", "Indices and indexed writes"),
     ("DTY", "Element types"),
@@ -51,6 +51,7 @@ const FAMILIES: [(&str, &str); 19] = [
     ("ATN", "PyTorch operators to ONNX"),
     ("REA", "Unreadable input"),
     ("RUL", "Rule files"),
+    ("SUP", "Suppressions"),
     ("INT", "Internal errors"),
 ];
 

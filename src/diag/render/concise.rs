@@ -1,10 +1,13 @@
-//! One line per finding: `file:node: error[EXP001] [*] message`.
+//! One line per finding: `file:line:column: error[EXP001] [*] message (node /Reshape)`.
+//!
+//! Editors and problem matchers parse the start of the line. A finding without a line in a text file has the
+//! position 1:1, and its node follows the message.
 
 use std::fmt::Write;
 
 use super::excerpt::one_line;
 use super::look::Look;
-use super::spot::node_path;
+use super::spot::{Spot, node_path, spot};
 use super::{Run, summary};
 use crate::diag::{Finding, Level, Place};
 
@@ -13,28 +16,37 @@ pub fn render(run: Run, look: Look) -> String {
     let colour = look.colour;
     let mut out = String::new();
     for finding in run.findings {
+        let spot = spot(finding);
+        let (line, column) = (spot.line.max(1), spot.column.max(1));
         let level = paint(finding.level, &format!("{}[{}]", finding.level, finding.code), colour);
         let mark = if finding.fix.is_some() { " [*]" } else { "" };
-        let (place, message) = (place(finding), one_line(&finding.message));
-        writeln!(out, "{}{}: {level}{mark} {message}", one_line(&finding.file), one_line(&place))
+        let message = finding.message.clone() + &details(finding, spot);
+        writeln!(out, "{}:{line}:{column}: {level}{mark} {}", one_line(spot.file), one_line(&message))
             .expect("writing to a String cannot fail");
     }
     if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }
 
-/// Returns the place that follows the name of the file.
-fn place(finding: &Finding) -> String {
+/// Returns what the position does not tell: the node, its model, and the recorded Python line, in parentheses.
+fn details(finding: &Finding, spot: Spot) -> String {
+    let is_in_python = *spot.file != *finding.file;
+    let mut details = Vec::new();
     match &finding.place {
-        Place::File => String::new(),
-        Place::Offset(offset) => format!(":byte {offset}"),
-        Place::Graph(graph) if graph.node.is_empty() => String::new(),
-        Place::Graph(graph) => format!(":{}", node_path(graph)),
-        Place::Text(text) => format!(":{}:{}", text.line, text.column),
-        Place::Source(source) if *source.file == *finding.file => {
-            format!(":{}:{}", source.line, source.column.max(1))
+        Place::Offset(offset) => details.push(format!("byte {offset}")),
+        Place::Graph(graph) if !graph.node.is_empty() && (is_in_python || graph.at.is_none()) => {
+            details.push(format!("node {}", node_path(graph)));
         }
-        Place::Source(source) => format!(": {}:{}:{}", source.file, source.line, source.column.max(1)),
+        _ => {}
     }
+    if is_in_python {
+        let at = finding.place.graph().and_then(|graph| graph.at.as_ref());
+        let line = at.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
+        details.push(format!("{}{line}", finding.file));
+    }
+    if let Some(source) = finding.source.as_ref().filter(|_| !finding.is_here) {
+        details.push(format!("Python {}:{}", source.file, source.line));
+    }
+    if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) }
 }
 
 fn paint(level: Level, text: &str, colour: bool) -> String {

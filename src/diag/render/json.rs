@@ -97,12 +97,20 @@ fn location(place: &Place, label: &str) -> Value {
             };
             let (index, count) = graph.position;
             let is_node = index > 0;
+            let (start, end, code) = match &graph.at {
+                Some(text) => {
+                    let end = text.column.saturating_add(text.width);
+                    (text.column as usize, end as usize, &text.text)
+                }
+                None => (column(graph.span.0), column(graph.span.1), &graph.text),
+            };
             known([
                 ("node_index", json!(is_node.then_some(index))),
                 ("node_count", json!(is_node.then_some(count))),
-                ("column", json!(column(graph.span.0))),
-                ("end_column", json!(column(graph.span.1))),
-                ("code", json!(graph.text)),
+                ("line", json!(graph.at.as_ref().map(|text| text.line))),
+                ("column", json!(start)),
+                ("end_column", json!(end)),
+                ("code", json!(Some(code).filter(|code| !code.is_empty()))),
                 ("label", label),
             ])
         }

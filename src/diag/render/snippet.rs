@@ -98,6 +98,10 @@ fn line(file: &str, text: &TextPlace, room: usize) -> Snippet {
 }
 
 fn node(file: &str, graph: &GraphPlace, room: usize) -> Snippet {
+    let at = graph.at.as_ref();
+    if let Some(text) = at.filter(|at| !at.text.is_empty()) {
+        return line(file, text, room);
+    }
     let (index, count) = graph.position;
     let within = if is_nested(graph) { format!(" of {}", graph.graph) } else { String::new() };
     let locus = match index {
@@ -105,6 +109,7 @@ fn node(file: &str, graph: &GraphPlace, room: usize) -> Snippet {
         0 => file.to_owned(),
         index => format!("{file} (node {index} of {count}{within})"),
     };
+    let locus = at.map_or(locus, |at| format!("{file}:{}:{}", at.line, at.column));
     // Nodes are indented as in the text of their graph.
     let text = format!("  {}", graph.text);
     let span = (graph.span.0.saturating_add(2), graph.span.1.saturating_add(2));

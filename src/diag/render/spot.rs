@@ -44,11 +44,12 @@ fn source_spot(source: &SourcePlace) -> Spot<'_> {
 pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a> {
     match place {
         Place::Source(source) if is_here => source_spot(source),
+        Place::Text(text) | Place::Graph(GraphPlace { at: Some(text), .. }) => {
+            let code = Some(&*text.text).filter(|code| !code.is_empty());
+            Spot { file, line: text.line, column: text.column, width: text.width, code }
+        }
         Place::File | Place::Offset(_) | Place::Graph(_) | Place::Source(_) => {
             Spot { file, line: 0, column: 0, width: 0, code: None }
-        }
-        Place::Text(text) => {
-            Spot { file, line: text.line, column: text.column, width: text.width, code: Some(&text.text) }
         }
     }
 }

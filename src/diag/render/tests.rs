@@ -16,6 +16,7 @@ fn graph(node: &str, position: (u32, u32), text: &str, meant: &str) -> GraphPlac
         position,
         text: Arc::from(text),
         span: (start as u32, (start + meant.len()) as u32),
+        at: None,
     }
 }
 

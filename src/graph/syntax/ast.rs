@@ -35,6 +35,8 @@ pub struct Declared {
     pub ty: Option<Type>,
     pub name: Name,
     pub tensor: Option<Tensor>,
+    /// The type and the name, without the elements of the tensor.
+    pub span: Span,
 }
 
 /// A graph or subgraph.

@@ -12,14 +12,11 @@ use crate::graph::{
 
 use super::ast::{self, AttrSyntax, Declared};
 use super::cursor::Cursor;
-use super::span::Span;
-
-/// Spans of the nodes, in text order.
-pub type NodePlaces = Vec<(NodeId, Span)>;
+use super::text_spans::{NodeParts, TextSpans};
 
 /// Builds the model that `ast` describes.
 /// Reports attributes whose value does not have the declared kind to `cursor`.
-pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, NodePlaces) {
+pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, TextSpans) {
     let mut lower = Lower::new(cursor);
     let ast::Header { ir_version, opsets, producer_name, producer_version, domain, .. } = ast.header;
     lower.model = Model {
@@ -38,23 +35,25 @@ pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, NodePlaces) {
     for function in ast.functions {
         lower.function(function);
     }
-    (lower.model, lower.places)
+    (lower.model, lower.spans)
 }
 
 struct Lower<'c, 's> {
     cursor: &'c mut Cursor<'s>,
     model: Model,
     scopes: Scopes,
-    places: NodePlaces,
+    spans: TextSpans,
 }
 
 impl<'c, 's> Lower<'c, 's> {
     fn new(cursor: &'c mut Cursor<'s>) -> Self {
-        Lower { cursor, model: Model::new(), scopes: Scopes::default(), places: Vec::new() }
+        let spans = TextSpans::new(cursor.source);
+        Lower { cursor, model: Model::new(), scopes: Scopes::default(), spans }
     }
 
     fn graph(&mut self, ast: ast::Graph, owner: Owner) -> GraphId {
         let id = self.model.graphs.push(Graph::new(owner));
+        self.spans.graph(id, ast.name.span);
         self.scopes.enter();
         let (inputs, mut initializers) = self.inputs(id, ast.inputs);
         let (with_tensor, infos): (Vec<_>, Vec<_>) =
@@ -63,13 +62,15 @@ impl<'c, 's> Lower<'c, 's> {
             initializers.extend(self.initializer(id, declared));
         }
         let nodes = self.nodes(id, ast.nodes);
+        let value_info = self.ports(id, infos);
+        let outputs = self.ports(id, ast.outputs);
         let graph = Graph {
             name: Some(ast.name.text),
             inputs,
             initializers,
             nodes,
-            value_info: self.ports(id, infos),
-            outputs: self.ports(id, ast.outputs),
+            value_info,
+            outputs,
             ..Graph::new(owner)
         };
         self.scopes.leave();
@@ -81,6 +82,7 @@ impl<'c, 's> Lower<'c, 's> {
     fn function(&mut self, ast: ast::Function) {
         let owner = Owner::Function(self.model.functions.len());
         let body = self.model.graphs.push(Graph::new(owner));
+        self.spans.graph(body, ast.name.span);
         self.scopes.enter();
         let ports = ast.inputs.iter().chain(&ast.outputs);
         let typed = ports.filter(|port| port.ty.is_some()).cloned().chain(ast.values).collect();
@@ -119,6 +121,7 @@ impl<'c, 's> Lower<'c, 's> {
         for (index, declared) in inputs.into_iter().enumerate() {
             let def = Def::Input(index as u32);
             let value = self.scopes.define(&mut self.model, graph, declared.name.text, def);
+            self.spans.value(value, declared.span);
             if let Some(tensor) = declared.tensor {
                 self.model.values[value].initial = Some(Initial::Dense(self.model.tensors.push(tensor)));
                 defaults.push(value);
@@ -135,12 +138,14 @@ impl<'c, 's> Lower<'c, 's> {
         let value =
             input.unwrap_or_else(|| self.scopes.define(&mut self.model, graph, name, Def::Initializer));
         self.model.values[value].initial = Some(Initial::Dense(self.model.tensors.push(tensor)));
+        self.spans.value(value, declared.span);
         Some(value)
     }
 
     fn ports(&mut self, graph: GraphId, declared: Vec<Declared>) -> Vec<Port> {
         let port = |declared: Declared| {
             let value = self.scopes.resolve(&mut self.model, graph, &declared.name.text);
+            self.spans.value(value, declared.span);
             Port { value, info: info(declared.ty) }
         };
         declared.into_iter().map(port).collect()
@@ -152,7 +157,7 @@ impl<'c, 's> Lower<'c, 's> {
         let mut uses = Vec::with_capacity(nodes.len());
         for ast in nodes {
             let id = self.model.nodes.push(node(graph, &ast));
-            self.places.push((id, ast.span));
+            self.spans.node(id, NodeParts::of(&ast));
             let output = |(index, operand): (usize, &ast::Operand)| {
                 let def = Def::Node { node: id, output: index as u32 };
                 let name = operand.name.text.clone();

@@ -13,13 +13,15 @@ pub mod printer;
 pub mod span;
 pub mod suggest;
 pub mod text;
+pub mod text_spans;
 pub mod types;
 
 pub use printer::{Line, NodeSpans, Printed, declaration, line, print, print_graph, tensor_declaration};
 pub use span::{Source, Span};
+pub use text_spans::TextSpans;
 
 use crate::diag::Finding;
-use crate::graph::{Model, NodeId};
+use crate::graph::Model;
 
 use cursor::Cursor;
 
@@ -27,22 +29,22 @@ use cursor::Cursor;
 pub struct ParsedModel {
     /// The parsed model; `None` if no graph was found.
     pub model: Option<Model>,
-    /// Spans of the nodes.
-    pub nodes: Vec<(NodeId, Span)>,
+    /// Spans of the parts of the model.
+    pub spans: TextSpans,
     pub findings: Vec<Finding>,
 }
 
 /// Parses `source` as a model in ONNX text.
 pub fn parse(source: &Source) -> ParsedModel {
     let mut cursor = Cursor::new(source, text::TEXT);
-    let (model, nodes) = match text::model(&mut cursor) {
+    let (model, spans) = match text::model(&mut cursor) {
         Ok(ast) => {
-            let (model, nodes) = lower::model(&mut cursor, ast);
-            (Some(model), nodes)
+            let (model, spans) = lower::model(&mut cursor, ast);
+            (Some(model), spans)
         }
-        Err(cursor::Reported) => (None, Vec::new()),
+        Err(cursor::Reported) => (None, TextSpans::new(source)),
     };
-    ParsedModel { model, nodes, findings: cursor.into_findings() }
+    ParsedModel { model, spans, findings: cursor.into_findings() }
 }
 
 #[cfg(test)]

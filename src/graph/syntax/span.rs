@@ -43,6 +43,21 @@ pub struct Source {
     pub text: Arc<str>,
     /// Byte offset of each line start.
     lines: Arc<[u32]>,
+    /// Whether columns equal bytes.
+    is_ascii: bool,
+}
+
+/// The line and column of a span, and its extent on that line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineSpan<'s> {
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column, in characters.
+    pub column: u32,
+    /// Width in characters, at least 1.
+    pub width: u32,
+    /// Text of the line.
+    pub text: &'s str,
 }
 
 impl Source {
@@ -54,6 +69,7 @@ impl Source {
             file: Arc::from(file),
             text: Arc::from(text),
             lines: lines.map(|at| Span::new(at, at).start).collect(),
+            is_ascii: text.is_ascii(),
         }
     }
 
@@ -62,22 +78,24 @@ impl Source {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Returns the line and column of the start of `span`, and its extent on that line.
+    /// Returns the place of `span`.
     pub fn place(&self, span: Span) -> Place {
+        let LineSpan { line, column, width, text } = self.line_span(span);
+        Place::Text(TextPlace { line, column, width, text: Arc::from(text) })
+    }
+
+    /// Returns the line and column of the start of `span`, and its extent on that line.
+    pub fn line_span(&self, span: Span) -> LineSpan<'_> {
         let line = self.lines.partition_point(|&start| start <= span.start).saturating_sub(1);
         let start = self.lines[line] as usize;
         let end = self.lines.get(line + 1).map_or(self.text.len(), |&next| next as usize - 1);
         let text = self.text[start..end].trim_end_matches('\r');
-        let chars = |from: usize, to: usize| {
-            text.char_indices().filter(|(at, _)| (from..to).contains(at)).count() as u32
+        let chars = |from: usize, to: usize| match self.is_ascii {
+            true => to.min(text.len()).saturating_sub(from) as u32,
+            false => text.char_indices().filter(|(at, _)| (from..to).contains(at)).count() as u32,
         };
         let (from, to) = (span.start as usize - start, (span.end as usize).saturating_sub(start));
-        Place::Text(TextPlace {
-            line: line as u32 + 1,
-            column: chars(0, from) + 1,
-            width: chars(from, to).max(1),
-            text: Arc::from(text),
-        })
+        LineSpan { line: line as u32 + 1, column: chars(0, from) + 1, width: chars(from, to).max(1), text }
     }
 }
 

@@ -11,7 +11,7 @@ fn check(text: &str, expected: &str) {
     let printed = print(&parsed.model.expect("a model"));
     let graph = printed.text.split_once(">\n").map_or("", |(_, graph)| graph);
     assert_eq!(graph, expected);
-    for (id, span) in parsed.nodes {
+    for (id, span) in parsed.spans.nodes() {
         assert!(!printed.nodes[&id].whole.is_empty() && !span.is_empty());
     }
 }

@@ -118,19 +118,21 @@ pub fn interface(cursor: &mut Cursor) -> Parsed<(Vec<Declared>, Vec<Declared>)> 
 
 /// Parses `float[N] x`, `x` or `float[2] w = {1,2}`.
 pub fn declared(cursor: &mut Cursor) -> Parsed<Declared> {
+    let start = cursor.peek().span;
     let ty = if types::at_type(cursor) { Some(types::ty(cursor)?) } else { None };
     let name = cursor.name("the name of a value")?;
+    let span = cursor.since(start);
     if ty.is_none() && (cursor.at_ident() || cursor.at_quoted() || cursor.at("[")) {
         return Err(types::no_type(cursor, &name));
     }
     if cursor.at("=>") || !cursor.eat("=") {
-        return Ok(Declared { ty, name, tensor: None });
+        return Ok(Declared { ty, name, tensor: None, span });
     }
     let Some(ty) = ty else {
         return Err(cursor.fault(name.span, format!("the initializer `{}` needs a type", name.text)));
     };
     let tensor = types::tensor_data(cursor, &ty, Some(name.text.clone()))?;
-    Ok(Declared { ty: Some(ty), name, tensor: Some(tensor) })
+    Ok(Declared { ty: Some(ty), name, tensor: Some(tensor), span })
 }
 
 fn function(cursor: &mut Cursor) -> Parsed<Function> {

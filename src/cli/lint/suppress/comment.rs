@@ -1,46 +1,125 @@
-//! `# onnx-lint: ignore[EXP001]: why` on a line of Python.
+//! Grammar of a suppression comment: `# onnx-lint: ignore[EXP001]: reason`.
 
-use crate::source::without_comment;
-
-/// A comment that suppresses findings of its line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comment {
-    /// Codes, prefixes or names of rules.
-    pub words: Vec<String>,
-    /// Start column: 1-based, in characters.
-    pub column: usize,
+/// What a suppression covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A line or the next statement.
+    Line,
+    /// The whole file.
+    File,
 }
 
-/// Parses the suppression at the end of a line.
-pub fn comment(line: &str) -> Option<Comment> {
-    let comment = &line[without_comment(line).len()..];
-    let (before, rest) = comment.split_once("onnx-lint:")?;
-    let rest = rest.trim_start().strip_prefix("ignore")?.trim_start().strip_prefix('[')?;
-    let (words, _) = rest.split_once(']')?;
-    let words = words.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty());
-    let start = line.len() - comment.len() + before.rfind('#')?;
-    Some(Comment { words: words.collect(), column: line[..start].chars().count() + 1 })
+/// A suppression comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suppression {
+    pub scope: Scope,
+    /// Codes, prefixes or names of rules, as written; empty for all rules.
+    pub words: Vec<String>,
+}
+
+/// A comment addressed to onnx-lint: a suppression, or the reason why it is malformed.
+pub type Parsed = Result<Suppression, String>;
+
+/// Separates the name of the tool from the suppression.
+const TOOL: &str = "onnx-lint";
+
+/// Parses a comment, which starts with `#`; returns the byte offset of its part for onnx-lint, if it has one.
+///
+/// Other tools may share the comment: `# noqa: E501  # onnx-lint: ignore[EXP001]`.
+pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
+    let starts = comment.match_indices('#').map(|(at, _)| at);
+    let own = starts.map(|at| (at, comment[at + 1..].trim_start())).find_map(|(at, part)| {
+        let rest = part.strip_prefix(TOOL)?;
+        Some((at, addressed(rest)?))
+    });
+    own.or_else(|| {
+        // A complete suppression counts anywhere in a comment.
+        let (before, rest) = comment.split_once("onnx-lint:")?;
+        let parsed = suppression(rest.trim_start()).ok().filter(|found| !found.words.is_empty())?;
+        Some((before.rfind('#')?, Ok(parsed)))
+    })
+}
+
+/// Parses the text after the name of the tool; `None` if it is prose.
+fn addressed(rest: &str) -> Option<Parsed> {
+    if let Some(rest) = rest.strip_prefix(':') {
+        return Some(suppression(rest.trim()));
+    }
+    let looks_like_one = rest.starts_with(' ') && rest.trim_start().starts_with("ignore");
+    looks_like_one.then(|| Err("a colon is missing after `onnx-lint`".to_owned()))
+}
+
+/// Parses `ignore`, `ignore[EXP001, DTY]`, `ignore-file` or `ignore-file[…]`, and an optional reason.
+fn suppression(text: &str) -> Parsed {
+    let end = text.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(text.len());
+    let (word, rest) = (&text[..end], text[end..].trim_start());
+    let scope = match word {
+        "ignore" => Scope::Line,
+        "ignore-file" => Scope::File,
+        "" => return Err("`ignore` or `ignore-file` is missing after the colon".to_owned()),
+        other => return Err(format!("`{other}` is neither `ignore` nor `ignore-file`")),
+    };
+    let words = match rest.strip_prefix('[') {
+        Some(list) => {
+            let (list, _) = list.split_once(']').ok_or("the closing `]` is missing")?;
+            let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+            let words: Vec<String> = words.map(str::to_owned).collect();
+            if words.is_empty() {
+                return Err(format!("the brackets are empty: list rules, or write `{word}` for all rules"));
+            }
+            words
+        }
+        None if rest.is_empty() || rest.starts_with([':', '#']) => Vec::new(),
+        None => return Err("rules belong in brackets, and a reason after a colon".to_owned()),
+    };
+    Ok(Suppression { scope, words })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(line: &str, expected: Option<(&[&str], usize)>) {
-        let found = comment(line);
-        let found = found
-            .as_ref()
-            .map(|found| (found.words.iter().map(String::as_str).collect::<Vec<_>>(), found.column));
-        assert_eq!(found.as_ref().map(|(words, start)| (&words[..], *start)), expected, "{line}");
+    fn check(comment: &str, scope: Scope, words: &[&str], start: usize) {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        assert_eq!(parse(comment), Some((start, Ok(Suppression { scope, words }))), "{comment}");
+    }
+
+    fn check_fault(comment: &str, expected: &str) {
+        let found = parse(comment).map(|(_, parsed)| parsed);
+        assert!(found.as_ref().is_some_and(|parsed| parsed == &Err(expected.to_owned())), "{found:?}");
     }
 
     #[test]
-    fn comments_are_found_at_the_end_of_lines() {
-        check("    x = f(y)  # onnx-lint: ignore[EXP001]: static batch", Some((&["EXP001"], 15)));
-        check("x  # noqa: E501  # onnx-lint: ignore[EXP, item-baked]", Some((&["EXP", "item-baked"], 18)));
-        check("x  #onnx-lint:ignore[EXP001]", Some((&["EXP001"], 4)));
-        check("x = \"# onnx-lint: ignore[EXP001]\"", None);
-        check("x  # onnx-lint: ignore", None);
-        check("x  # onnx-lint ignore[EXP001]", None);
+    fn suppressions_are_parsed() {
+        check("# onnx-lint: ignore[EXP001]: static batch", Scope::Line, &["EXP001"], 0);
+        check("# noqa: E501  # onnx-lint: ignore[EXP, item-baked]", Scope::Line, &["EXP", "item-baked"], 14);
+        check("#onnx-lint:ignore[EXP001]", Scope::Line, &["EXP001"], 0);
+        check("# onnx-lint: ignore", Scope::Line, &[], 0);
+        check("# onnx-lint: ignore: the batch is static  # noqa", Scope::Line, &[], 0);
+        check("# onnx-lint: ignore-file[DTY]", Scope::File, &["DTY"], 0);
+        check("# onnx-lint: ignore-file", Scope::File, &[], 0);
+        check("# static, so onnx-lint: ignore[EXP001]", Scope::Line, &["EXP001"], 0);
+    }
+
+    #[test]
+    fn malformed_suppressions_are_explained() {
+        check_fault("# onnx-lint ignore[EXP001]", "a colon is missing after `onnx-lint`");
+        check_fault("# onnx-lint: ignore[EXP001", "the closing `]` is missing");
+        check_fault("# onnx-lint: ignore EXP001", "rules belong in brackets, and a reason after a colon");
+        check_fault("# onnx-lint: disable[EXP001]", "`disable` is neither `ignore` nor `ignore-file`");
+        check_fault("# onnx-lint:", "`ignore` or `ignore-file` is missing after the colon");
+        check_fault(
+            "# onnx-lint: ignore[]",
+            "the brackets are empty: list rules, or write `ignore` for all rules",
+        );
+    }
+
+    #[test]
+    fn prose_is_no_suppression() {
+        for comment in
+            ["# checked with onnx-lint", "# onnx-lint finds nothing here", "# see onnx-lint: it works"]
+        {
+            assert_eq!(parse(comment), None, "{comment}");
+        }
     }
 }

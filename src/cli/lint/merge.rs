@@ -1,0 +1,142 @@
+//! Merges findings of Python sources with the same findings of the models that were exported from them.
+//!
+//! Two findings are the same if they have the same code, are at the same line of the same local file, and their
+//! columns overlap as far as they are known. Different codes are never merged, not even if one fault causes both.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::settings::Settings;
+use crate::cli::paths;
+use crate::diag::Finding;
+use crate::evidence::Input;
+
+/// The Python line of a finding in a local file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    path: PathBuf,
+    line: u32,
+    /// Columns; `None` if unknown.
+    columns: Option<Range<u32>>,
+    /// Whether the finding is about the linted file itself, rather than about a model.
+    is_own: bool,
+}
+
+impl Line {
+    /// Returns the line of a finding whose place is as the export recorded it; `None` if it is not here, or changed.
+    pub fn of(input: &Input, settings: &Settings, finding: &Finding) -> Option<Line> {
+        let source = finding.source.as_ref()?;
+        let columns = |column: u32, width: u32| (column > 0).then(|| column..column + width.max(1));
+        if source.file == input.name {
+            let path = paths::absolute(input.path.as_deref()?);
+            let columns = columns(source.column, source.width);
+            return Some(Line { path, line: source.line, columns, is_own: true });
+        }
+        let (path, here) = settings.sources.at_home(source)?;
+        let is_unchanged = settings.sources.line(&source.file, source.line) == here.code;
+        let columns = columns(here.column, here.width);
+        is_unchanged.then(|| Line { path: paths::absolute(&path), line: source.line, columns, is_own: false })
+    }
+
+    fn overlaps(&self, other: &Line) -> bool {
+        match (&self.columns, &other.columns) {
+            (Some(one), Some(other)) => one.start < other.end && other.start < one.end,
+            _ => true,
+        }
+    }
+}
+
+/// A finding, and its line.
+pub type Located = (Finding, Option<Line>);
+
+/// The findings of a file.
+#[derive(Debug, Default)]
+pub struct OfFile {
+    /// Findings to report.
+    pub shown: Vec<Located>,
+    /// Findings below the severity to show: a source does not repeat them at a higher one.
+    pub hidden: Vec<Located>,
+}
+
+/// A finding of a model: the index of its file, whether it is shown, and its index among those.
+type Index = (usize, bool, usize);
+
+/// Removes the findings of sources that a model has, too, and returns them.
+///
+/// Each finding of a model stands for at most one of its source, so that none at another place of the line is lost.
+pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
+    let mut places: FxHashMap<(PathBuf, u32), Vec<Index>> = FxHashMap::default();
+    for (file, findings) in files.iter().enumerate() {
+        for (list, is_shown) in [(&findings.shown, true), (&findings.hidden, false)] {
+            for (index, (_, line)) in list.iter().enumerate() {
+                if let Some(line) = line.as_ref().filter(|line| !line.is_own) {
+                    let at = (line.path.clone(), line.line);
+                    places.entry(at).or_default().push((file, is_shown, index));
+                }
+            }
+        }
+    }
+    let mut merged = Vec::new();
+    if places.is_empty() {
+        return merged;
+    }
+    let mut taken = FxHashSet::default();
+    for file in 0..files.len() {
+        let mut kept = Vec::new();
+        for (finding, line) in std::mem::take(&mut files[file].shown) {
+            let same = line.as_ref().filter(|line| line.is_own).map_or(Vec::new(), |line| {
+                let there = places.get(&(line.path.clone(), line.line)).into_iter().flatten();
+                of_models(files, there, &finding, line, &taken)
+            });
+            if same.is_empty() {
+                kept.push((finding, line));
+                continue;
+            }
+            for &(file, is_shown, index) in &same {
+                taken.insert((file, is_shown, index));
+                if is_shown {
+                    complete(&mut files[file].shown[index].0, &finding);
+                }
+            }
+            merged.push(finding);
+        }
+        files[file].shown = kept;
+    }
+    merged
+}
+
+/// Returns the first finding of each model that is the same as `finding` of a source and not taken yet.
+fn of_models<'a>(
+    files: &[OfFile],
+    candidates: impl Iterator<Item = &'a Index>,
+    finding: &Finding,
+    line: &Line,
+    taken: &FxHashSet<Index>,
+) -> Vec<Index> {
+    let mut found: Vec<Index> = Vec::new();
+    for &at in candidates {
+        let (file, is_shown, index) = at;
+        let list = if is_shown { &files[file].shown } else { &files[file].hidden };
+        let Some((other, Some(place))) = list.get(index) else { continue };
+        let is_new = !taken.contains(&at) && !found.iter().any(|(one, ..)| *one == file);
+        if is_new && other.code == finding.code && place.overlaps(line) {
+            found.push(at);
+        }
+    }
+    found
+}
+
+/// Adds what only the source shows to the finding of a model.
+fn complete(of_model: &mut Finding, of_source: &Finding) {
+    if of_model.rewrite.is_none() {
+        of_model.rewrite.clone_from(&of_source.rewrite);
+    }
+    if of_model.help.is_none() {
+        of_model.help.clone_from(&of_source.help);
+    }
+    if of_model.message != of_source.message {
+        of_model.notes.push(format!("the source alone shows it, too: {}", of_source.message));
+    }
+}
