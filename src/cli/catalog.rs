@@ -44,14 +44,14 @@ pub enum Extent {
 
 impl Catalog {
     /// Loads the built-in rules and those in `folders`; prints faults of the latter to standard error.
-    pub fn load(folders: &[PathBuf], extent: Extent) -> Result<Self, Failure> {
+    pub fn load(folders: &[PathBuf], extent: Extent, color: ColorChoice) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
             Extent::Pages => RuleSet::embedded(),
             Extent::Linting => (RuleSet::for_linting(), Vec::new()),
             Extent::Fixing => (RuleSet::patterns(), Vec::new()),
         };
-        add_folders("--rules", folders, &mut rules, &mut faults)?;
+        add_folders("--rules", folders, &mut rules, &mut faults, color)?;
         Ok(Catalog { known: known(&rules), rules: Arc::new(rules) })
     }
 
@@ -90,10 +90,10 @@ impl Catalog {
 }
 
 /// Loads the rules in `folders` alone; prints their faults to standard error.
-pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
+pub fn own(folders: &[PathBuf], color: ColorChoice) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
-    add_folders("--test-rules", folders, &mut rules, &mut Vec::new())?;
+    add_folders("--test-rules", folders, &mut rules, &mut Vec::new(), color)?;
     Ok(rules)
 }
 
@@ -103,6 +103,7 @@ fn add_folders(
     folders: &[PathBuf],
     rules: &mut RuleSet,
     faults: &mut Vec<Finding>,
+    color: ColorChoice,
 ) -> Result<(), Failure> {
     for folder in folders {
         if !has_files(folder, EXTENSION) {
@@ -113,7 +114,7 @@ fn add_folders(
         faults.extend(found.map_err(failure)?);
     }
     match faults.iter().any(|fault| fault.level == Level::Error) {
-        true => Err(bad_rules(faults)),
+        true => Err(bad_rules(faults, color)),
         false => Ok(()),
     }
 }
@@ -145,8 +146,8 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
     known
 }
 
-fn bad_rules(faults: &[Finding]) -> Failure {
-    eprint!("{}", render::findings(faults, output::look(&stderr(), ColorChoice::Auto)));
+fn bad_rules(faults: &[Finding], color: ColorChoice) -> Failure {
+    eprint!("{}", render::findings(faults, output::look(&stderr(), color)));
     let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
     Failure::new(format!("the rules have {}", counted(count, "fault")))
 }

@@ -27,7 +27,7 @@ use std::fmt;
 use bytes::Bytes;
 use clap::Parser;
 
-use super::{Failure, Status, crash, diff, failure, fix, generate, lint, output};
+use super::{Failure, Status, confusion, crash, diff, failure, fix, generate, lint, output};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::fix::Report;
@@ -131,10 +131,13 @@ fn run<A: Parser>(
         Ok(Ok(args)) => failure::code(guarded(tool, || work(&args)).and_then(|ended| ended)),
         Ok(Err(made)) => failure::code(output::print_bytes(&made).map(|()| Status::Clean)),
         // Help, the version, or an error in the arguments. A failure to print it cannot be reported anywhere.
-        Err(said) => {
-            drop(said.print());
-            u8::from(said.use_stderr()) * u8::from(Status::Failed)
-        }
+        Err(said) => match confusion::message(tool, &said, &args) {
+            Some(message) => failure::code(Err(Failure::new(message))),
+            None => {
+                drop(said.print());
+                u8::from(said.use_stderr()) * u8::from(Status::Failed)
+            }
+        },
     }
 }
 
@@ -148,6 +151,9 @@ fn guarded<T>(tool: &str, work: impl FnOnce() -> T) -> Result<T, Failure> {
 fn parsed<A: Parser>(args: impl IntoIterator<Item = impl Into<OsString>>) -> Result<A, Failure> {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     A::try_parse_from(&args).map_err(|error| {
+        if let Some(message) = confusion::message(A::command().get_name(), &error, &args) {
+            return Failure::new(message);
+        }
         let text = error.to_string();
         let (what, _) = text.split_once("\n\nUsage:").unwrap_or((&text, ""));
         Failure::new(what.strip_prefix("error: ").unwrap_or(what).trim_end())

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod command;
+mod confusion;
 pub mod crash;
 pub mod diff;
 pub mod failure;
@@ -10,7 +11,9 @@ pub mod generate;
 pub mod lint;
 pub mod opset;
 pub mod output;
+pub mod paint;
 pub mod paths;
+pub mod progress;
 pub mod selectors;
 pub mod server;
 pub mod site;

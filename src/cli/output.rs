@@ -38,19 +38,30 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
 /// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// Color if the output is a terminal and `NO_COLOR` (<https://no-color.org>) is not set.
+    /// Color if the output is a terminal or `CLICOLOR_FORCE` is set.
+    ///
+    /// `NO_COLOR` (<https://no-color.org>) disables it.
     #[default]
     Auto,
     Always,
     Never,
 }
 
+/// Returns the rendering options for `file`, or for standard output if it is `None`.
+pub fn look_of(file: Option<&Path>, colour: ColorChoice) -> Look {
+    match file {
+        None => look(&io::stdout(), colour),
+        Some(_) => Look { colour: colour == ColorChoice::Always, ..Look::default() },
+    }
+}
+
 /// Returns the rendering options for `stream`.
 pub fn look(stream: &impl IsTerminal, colour: ColorChoice) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forces = |name: &str| set(name) && std::env::var_os(name).is_none_or(|value| value != "0");
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = stream.is_terminal();
-    let forced = set("FORCE_COLOR") || set("CLICOLOR_FORCE");
+    let forced = forces("FORCE_COLOR") || forces("CLICOLOR_FORCE");
     let colour = match colour {
         ColorChoice::Always => true,
         ColorChoice::Never => false,

@@ -18,7 +18,7 @@ pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
 }
 
 /// Loads the built-in targets and those in `folders`; prints faults of the latter to standard error.
-pub fn load(folders: &[PathBuf]) -> Result<Targets, Failure> {
+pub fn load(folders: &[PathBuf], color: ColorChoice) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {
         if !has_files(folder, EXTENSION) {
@@ -28,7 +28,7 @@ pub fn load(folders: &[PathBuf]) -> Result<Targets, Failure> {
         let faults = targets.add_folder(folder).map_err(failure)?;
         let errors = faults.iter().filter(|fault| fault.level == Level::Error).count();
         if errors > 0 {
-            eprint!("{}", render::findings(&faults, output::look(&stderr(), ColorChoice::Auto)));
+            eprint!("{}", render::findings(&faults, output::look(&stderr(), color)));
             return Err(Failure::new(format!("the targets have {}", counted(errors, "fault"))));
         }
     }

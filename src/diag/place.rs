@@ -32,7 +32,7 @@ pub struct GraphPlace {
     pub text: Arc<str>,
     /// Relevant part of `text`, in bytes.
     pub span: (u32, u32),
-    /// The same part in the file, if the model was read from ONNX text; the text of a long line is left out.
+    /// The same part in the file, if the model was read from ONNX text. It has no text if the line is long.
     pub at: Option<TextPlace>,
 }
 

@@ -5,6 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::diag::RuleId;
+use crate::diag::rule_ids::{
+    ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, DECIDED_BRANCH, DECLARED_TYPE, DYNAMIC_AXIS,
+    EQUAL_INITIALIZERS, INLINED_FUNCTION, LIFTED_CONSTANT, MOVED_CONSTANT, NARROWED_NUMBERS,
+    RELABELLED_VERSION, REPEATED_NODE, REPEATED_WEIGHT, REQUESTED_SHAPE, UNUSED_INITIALIZER, UNUSED_OUTPUT,
+};
 use crate::graph::{GraphId, NodeId, ValueId};
 
 /// Guarantee of a change.
@@ -19,6 +24,86 @@ pub enum Safety {
     Unsafe,
 }
 
+/// Kind of a change. Reports group changes by it, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A fault was fixed.
+    Repaired,
+    /// A node was replaced because of the target opset, runtime or element type.
+    Converted,
+    /// A node was replaced with several.
+    Decomposed,
+    /// A subgraph or function moved into the graph that uses it.
+    Inlined,
+    /// A node was rewritten to compute each sample of a dynamic batch.
+    Batched,
+    /// A node was replaced with a constant.
+    Folded,
+    /// A node or weight was replaced with an equal one.
+    Merged,
+    /// A node, output or initializer was removed: it was unused, or it only repeated its input.
+    Removed,
+    /// Several nodes were replaced with one.
+    Fused,
+    /// A node was replaced with a cheaper equivalent.
+    Simplified,
+    /// A constant is stored in another place.
+    Moved,
+    /// A declared type or shape was changed.
+    Declared,
+}
+
+impl Kind {
+    /// Returns its name, as in the JSON report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Repaired => "repaired",
+            Kind::Converted => "converted",
+            Kind::Decomposed => "decomposed",
+            Kind::Inlined => "inlined",
+            Kind::Batched => "batched",
+            Kind::Folded => "folded",
+            Kind::Merged => "merged",
+            Kind::Removed => "removed",
+            Kind::Fused => "fused",
+            Kind::Simplified => "simplified",
+            Kind::Moved => "moved",
+            Kind::Declared => "declared",
+        }
+    }
+
+    /// Returns the kind of a replacement of `removed` nodes with `added` nodes.
+    ///
+    /// `self` is the kind of the rule.
+    #[must_use]
+    pub fn of_replacement(self, removed: usize, added: usize) -> Kind {
+        match self {
+            Kind::Converted | Kind::Simplified if added > removed => Kind::Decomposed,
+            Kind::Converted | Kind::Simplified if added == 1 && removed > 1 => Kind::Fused,
+            kind => kind,
+        }
+    }
+}
+
+impl From<RuleId> for Kind {
+    /// Returns the kind of the changes of a pass. Passes that are not listed fix faults.
+    fn from(pass: RuleId) -> Kind {
+        const KINDS: &[(Kind, &[RuleId])] = &[
+            (Kind::Converted, &[ADAPTED_FORM, RELABELLED_VERSION, NARROWED_NUMBERS]),
+            (Kind::Inlined, &[INLINED_FUNCTION, DECIDED_BRANCH]),
+            (Kind::Batched, &[DYNAMIC_AXIS]),
+            (Kind::Folded, &[CONSTANT_RESULT]),
+            (Kind::Merged, &[REPEATED_NODE, REPEATED_WEIGHT, EQUAL_INITIALIZERS]),
+            (Kind::Removed, &[DEAD_NODE, UNUSED_INITIALIZER, UNUSED_OUTPUT]),
+            (Kind::Moved, &[LIFTED_CONSTANT, MOVED_CONSTANT]),
+            (Kind::Declared, &[REQUESTED_SHAPE, DECLARED_TYPE]),
+        ];
+        let listed = KINDS.iter().find(|(_, passes)| passes.iter().any(|listed| listed.code == pass.code));
+        listed.map_or(Kind::Repaired, |(kind, _)| *kind)
+    }
+}
+
 /// Rule, or pass with a documentation page like those of rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct By {
@@ -27,12 +112,15 @@ pub struct By {
     /// `double-transpose`.
     pub rule: Arc<str>,
     pub safety: Safety,
+    /// Kind of its changes, unless a change has another one.
+    pub kind: Kind,
 }
 
 impl From<RuleId> for By {
     /// Attributes a change to a pass, which is always exact.
     fn from(id: RuleId) -> Self {
-        By { code: Arc::from(id.code), rule: Arc::from(id.name), safety: Safety::Exact }
+        let (code, rule) = (Arc::from(id.code), Arc::from(id.name));
+        By { code, rule, safety: Safety::Exact, kind: Kind::from(id) }
     }
 }
 
@@ -59,6 +147,7 @@ pub struct Proof {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub by: By,
+    pub kind: Kind,
     /// Further rules that contributed to it.
     pub also: Vec<By>,
     pub at: Site,
@@ -78,7 +167,8 @@ impl Change {
     /// Creates a change by one rule or pass.
     pub fn new(by: impl Into<By>, at: Site, what: impl Into<String>) -> Self {
         let (also, with, proof) = (Vec::new(), Vec::new(), Vec::new());
-        Change { by: by.into(), also, at, with, what: what.into(), saved: None, proof }
+        let by = by.into();
+        Change { kind: by.kind, by, also, at, with, what: what.into(), saved: None, proof }
     }
 
     /// Returns the weakest guarantee of all contributing rules.

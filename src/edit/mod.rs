@@ -23,7 +23,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use change::{By, Change, Proof, Safety, Site};
+pub use change::{By, Change, Kind, Proof, Safety, Site};
 pub use constants::{Constants, initialize};
 pub use dead_code::{dead_nodes, is_unused, unused_initializers};
 pub use duplicate_names::{Duplicates, duplicate_names};

@@ -192,7 +192,7 @@ impl<'r> Saturation<'r> {
                         continue;
                     }
                     if rule.phase != Phase::Convert && is_full(egraph, &found, self.limits) {
-                        self.report.limit("forms");
+                        self.report.limit("calls per e-class");
                         continue;
                     }
                     if !self.done.insert((number, direction, key(egraph, &found))) {

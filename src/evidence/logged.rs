@@ -18,7 +18,9 @@ pub struct Matched {
     pub indices: Vec<usize>,
 }
 
-/// Attributes log findings to `model`, which may be parsed from a text with `spans`; `said` contains the findings so far.
+/// Attributes log findings to `model`.
+///
+/// `spans` are those of its ONNX text, if it has one; `said` contains the findings so far.
 pub fn matched(
     log: &[Finding],
     (model, spans): (&Model, Option<&TextSpans>),

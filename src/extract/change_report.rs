@@ -11,7 +11,7 @@ use super::plan::Chosen;
 use super::proof::ProofWriter;
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
-use crate::edit::{By, Change, Patch, PatchOp, REMOVED, Site};
+use crate::edit::{By, Change, Kind, Patch, PatchOp, REMOVED, Site};
 use crate::egraph::ENode;
 use crate::graph::{Model, NodeId};
 
@@ -23,6 +23,8 @@ pub(super) type Owed = FxHashMap<NodeId, BTreeSet<usize>>;
 struct Made<'p> {
     rules: IndexSet<&'p str>,
     ops: IndexSet<&'p str>,
+    /// Number of new nodes.
+    count: usize,
     /// Other nodes that it replaces.
     with: IndexSet<NodeId>,
 }
@@ -43,6 +45,7 @@ pub(super) fn account(
         let entry = made.entry(last).or_default();
         entry.rules.extend(node.rule.as_deref());
         entry.ops.insert(op_type);
+        entry.count += 1;
         entry.with.extend(rest.iter().copied().filter(|node| gone.contains(node)));
     }
     ledger.note_gone(chosen, &gone);
@@ -52,12 +55,14 @@ pub(super) fn account(
         told.insert(at);
         told.extend(&made.with);
         let what = summary(&model.nodes[at].op_name(), &made.ops);
-        let with = made.with.iter().copied().collect();
+        let with: Vec<NodeId> = made.with.iter().copied().collect();
+        let (removed, added) = (1 + with.len(), made.count);
         // List the latest rule first.
         let owing =
             owed.get(&at).into_iter().flatten().rev().map(|&step| &*chosen.provenance.step(step).code);
         let codes = made.rules.iter().copied().chain(owing);
-        changes.push(by_rules(chosen, codes, ADAPTED_FORM, at, with, what));
+        let change = by_rules(chosen, codes, ADAPTED_FORM, at, with, what);
+        changes.push(Change { kind: change.by.kind.of_replacement(removed, added), ..change });
     }
     let mut equated: FxHashMap<NodeId, IndexSet<NodeId>> = FxHashMap::default();
     for (at, step) in chosen.provenance.equating() {
@@ -80,7 +85,13 @@ pub(super) fn account(
         let with = equated.remove(&node).filter(|_| pass != DEAD_NODE).unwrap_or_default();
         let with: Vec<NodeId> = with.into_iter().filter(|&node| told.insert(node)).collect();
         let codes = owed.get(&node).into_iter().flatten().map(|&step| &*chosen.provenance.step(step).code);
-        changes.push(by_rules(chosen, codes, pass, node, with, what.to_owned()));
+        let change = by_rules(chosen, codes, pass, node, with, what.to_owned());
+        let kind = match Kind::from(pass) {
+            // By a rule, the node was redundant; without one, it was a common subexpression.
+            Kind::Merged if change.by != By::from(pass) => Kind::Removed,
+            kind => kind,
+        };
+        changes.push(Change { kind, ..change });
     }
     if chosen.explains {
         let mut speller = ProofWriter::new(model, patch.graph, chosen);
@@ -141,11 +152,17 @@ fn lost_outputs<'a>(model: &'a Model, patch: &'a Patch) -> impl Iterator<Item = 
     })
 }
 
+/// Maximum number of operators that the description of a replacement lists.
+const MAX_NAMED: usize = 3;
+
 /// Describes the replacement of a node with operator `from`.
 fn summary(from: &str, to: &IndexSet<&str>) -> String {
     match to.len() {
         1 if to[0] == from => format!("`{from}` rewritten"),
-        1 => format!("`{from}` replaced with `{}`", to[0]),
-        _ => format!("`{from}` decomposed"),
+        0..=MAX_NAMED => {
+            let named: Vec<String> = to.iter().map(|op| format!("`{op}`")).collect();
+            format!("`{from}` replaced with {}", named.join(", "))
+        }
+        more => format!("`{from}` replaced with {more} operators"),
     }
 }

@@ -8,6 +8,7 @@ use super::options::{FixedShape, Options};
 use crate::diag::rule_ids::{self, REQUESTED_SHAPE};
 use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Site};
+use crate::graph::syntax;
 use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
 
 fn bad_request(message: String) -> Box<Finding> {
@@ -28,7 +29,7 @@ fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
 pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
     let mut faults = Vec::new();
     for fixed in &options.fixed {
-        let what = format!("shape set to {:?}", fixed.dims);
+        let what = format!("shape set to {}", syntax::dims(&fixed.dims));
         request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -18,16 +18,18 @@ mod input_shapes;
 mod interface;
 pub mod options;
 pub mod precision;
+mod progress;
 mod repair;
 pub mod report;
 mod rewrite;
+mod size;
 mod target;
 mod value_info;
 mod verify;
 
 use rustc_hash::FxHashSet;
 
-pub use options::{FixedShape, FreeDim, Options};
+pub use options::{FixedShape, FreeDim, Options, Progress};
 pub use report::Report;
 
 use self::rewrite::rewrite;
@@ -70,7 +72,9 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut report = Report {
         opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },
         ir_version: report::Step { from: source.ir_version, to: source.ir_version },
-        nodes: report::Count { before: node_count(&source), after: node_count(&source) },
+        nodes: report::Count::same(node_count(&source)),
+        initializers: report::Count::same(size::initializers(&source)),
+        bytes: report::Count::same(size::bytes(&source)),
         ..Report::default()
     };
     let mut editor = Editor::new(source.clone());
@@ -90,6 +94,7 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     };
     let (model, done) = editor.into_parts();
     let changed = !done.changes.is_empty();
+    options.progress.enter("checking the result");
     let faults = if changed { verify::verify((&source, &known), &model, kept) } else { Vec::new() };
     if !faults.is_empty() {
         return refused(report, faults);
@@ -98,6 +103,8 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);
+    report.initializers.after = size::initializers(&model);
+    report.bytes.after = size::bytes(&model);
     Outcome { model, report, findings: Vec::new(), changed, looked_at }
 }
 
@@ -111,6 +118,7 @@ fn passes(
     rules: &RuleSet,
     report: &mut Report,
 ) -> Result<verify::Kept, Vec<Finding>> {
+    options.progress.enter("fixing");
     let from = editor.model().opset(editor.model().main, "");
     duplicate_names::rename(editor)?;
     dynamic::apply(editor, options, rules)?;
@@ -150,8 +158,10 @@ fn passes(
         return Err(vec![finding]);
     }
     editor.constants = constants_at(editor.model(), &main_target, options);
+    options.progress.enter("folding constants");
     optimize_all(editor, options);
-    for _ in 0..MAX_ROUNDS {
+    for round in 1..=MAX_ROUNDS {
+        options.progress.enter(&format!("optimizing, round {round}"));
         let before = node_count(editor.model());
         let (known, values) = (computable(editor), editor.model().values.len());
         let rewritten = rewrite(editor, options, rules, report)?;
@@ -183,6 +193,7 @@ fn passes(
         initializers::lift(editor);
     }
     if let Some(precision) = &options.precision {
+        options.progress.enter("converting to 16 bits");
         report.narrowed = precision::narrow(editor, precision)?;
         report.to = Some(precision.to.name());
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::precision::Precision;
+pub use super::progress::Progress;
 pub use crate::batching::request::FreeDim;
 use crate::diag::Selection;
 use crate::extract::CostModel;
@@ -48,6 +49,8 @@ pub struct Options {
     pub precision: Option<Precision>,
     /// Whether the report includes the rewrite chain that justifies each change.
     pub explains: bool,
+    /// Receiver of the current phase.
+    pub progress: Progress,
 }
 
 impl Default for Options {
@@ -67,6 +70,7 @@ impl Default for Options {
             fold_qdq: false,
             precision: None,
             explains: false,
+            progress: Progress::default(),
         }
     }
 }

@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::precision::{KeepReason, Narrowed};
-pub use crate::edit::Safety;
 use crate::edit::{self, Change, Changes, Site};
+pub use crate::edit::{Kind, Safety};
 use crate::egraph;
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
@@ -24,6 +24,10 @@ pub struct Report {
     pub ir_version: Step,
     /// Number of nodes in all graphs.
     pub nodes: Count,
+    /// Number of initializers in all graphs.
+    pub initializers: Count,
+    /// Size in bytes of the binary ONNX file, plus the external data of initializers.
+    pub bytes: Count,
     /// Number of changes to which each rule or pass contributed, by code.
     pub rules: BTreeMap<String, usize>,
     /// All changes, in order.
@@ -80,6 +84,13 @@ pub struct Count {
     pub after: usize,
 }
 
+impl Count {
+    /// Returns a count that is unchanged.
+    pub(super) fn same(count: usize) -> Self {
+        Count { before: count, after: count }
+    }
+}
+
 /// One change, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
@@ -87,6 +98,8 @@ pub struct Entry {
     pub code: String,
     /// Name of the rule or pass.
     pub rule: String,
+    /// Kind of the change.
+    pub kind: Kind,
     /// Codes of the other rules that contributed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
@@ -96,6 +109,9 @@ pub struct Entry {
     pub graph: String,
     /// Node, as in `GraphPlace::node`, or value; empty for changes of a whole graph.
     pub node: String,
+    /// Operator of the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
     /// Other nodes that were replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
@@ -238,10 +254,15 @@ impl<'m> Names<'m> {
         Entry {
             code: change.by.code.to_string(),
             rule: change.by.rule.to_string(),
+            kind: change.kind,
             also: change.also.iter().map(|by| by.code.to_string()).collect(),
             safety: change.safety(),
             graph: graph.to_string(),
             node,
+            op: match change.at {
+                Site::Node(node) => Some(self.of_node(node).0.nodes[node].op_name()),
+                _ => None,
+            },
             with: change.with.iter().map(|&node| self.node(node)).collect(),
             source: source.map(|source| Line { path: source.file, line: source.line }),
             summary: change.what.clone(),

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
+use crate::graph::syntax::printer::attribute;
+use crate::graph::syntax::{dims, tensor_declaration};
 use crate::graph::{
     AttrValue, Attribute, Def, ElemType, GraphId, Model, NodeId, Port, Tensor, ValueId, order,
 };
@@ -110,9 +112,9 @@ impl Writer<'_> {
             AttrValue::Ints(all) => ints(all, vec![all.len()]),
             AttrValue::Float(float) => floats(&[*float], vec![]),
             AttrValue::Floats(all) => floats(all, vec![all.len()]),
-            other => return format!("{other:?}"),
+            _ => return attribute(self.model, attr),
         };
-        text.unwrap_or_else(|_| format!("{:?}", attr.value))
+        text.unwrap_or_else(|_| attribute(self.model, attr))
     }
 
     fn attr(&mut self, attr: &Attribute) -> String {
@@ -128,15 +130,25 @@ impl Writer<'_> {
                 inner.graph(*graph);
                 format!("{} = {{{}}}", attr.name, inner.text)
             }
-            other => format!("{} = {other:?}", attr.name),
+            AttrValue::Tensors(tensors) => {
+                let tensors: Vec<String> =
+                    tensors.iter().map(|id| tensor_text(&self.model.tensors[*id])).collect();
+                format!("{} = [{}]", attr.name, tensors.join(", "))
+            }
+            AttrValue::SparseTensor(sparse) => {
+                let text = |tensor: &Option<Tensor>| tensor.as_ref().map_or_else(String::new, tensor_text);
+                let (values, indices) = (text(&sparse.values), text(&sparse.indices));
+                format!("{} = sparse{} {values} at {indices}", attr.name, dims(&sparse.dims))
+            }
+            _ => attribute(self.model, attr),
         }
     }
 }
 
 fn tensor_text(tensor: &Tensor) -> String {
-    infer::array(tensor).map_or_else(|| format!("{tensor:?}"), |array| constant(&array))
+    infer::array(tensor).map_or_else(|| tensor_declaration(tensor, ""), |array| constant(&array))
 }
 
 fn constant(array: &Array) -> String {
-    format!("{}{:?} {:?}", array.elem(), array.shape(), array.to_raw())
+    array.text(usize::MAX)
 }

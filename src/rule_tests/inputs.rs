@@ -1,5 +1,6 @@
 //! Random inputs for a model: sizes for its dynamic dimensions, and elements.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -35,6 +36,25 @@ pub enum Numbers {
     Sizes,
     /// Floats include infinities, NaN and both zeros.
     Special,
+}
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Numbers::Small => "small",
+            Numbers::Positive => "positive",
+            Numbers::Signed => "signed",
+            Numbers::Sizes => "size",
+            Numbers::Special => "special",
+        })
+    }
+}
+
+/// Formats inputs, sorted by name: `x = float[1] {-2.375}`.
+pub fn text(inputs: &Inputs) -> String {
+    let mut inputs: Vec<String> = inputs.iter().map(|(name, array)| format!("{name} = {array}")).collect();
+    inputs.sort();
+    inputs.join(", ")
 }
 
 /// All ranges.
@@ -103,7 +123,7 @@ fn set(model: &Model, sizes: &[usize; 4], numbers: Numbers, seed: u64) -> Result
         let sizes = declared_sizes(model, &bound)
             .filter(|sizes| numbers == Numbers::Sizes && elem == ElemType::Int64 && shape == [sizes.len()]);
         let array = match sizes {
-            Some(sizes) => Array::i64s(shape, sizes).map_err(|_| Unrunnable::Inputs(elem.to_string()))?,
+            Some(sizes) => Array::i64s(shape, sizes).map_err(|_| ungenerated(elem))?,
             None => array(elem, shape, numbers, &mut random)?,
         };
         inputs.insert(model.values[port.value].name.clone(), array);
@@ -158,7 +178,10 @@ fn shape(
     sizes: &[usize; 4],
     bound: &mut Bound,
 ) -> Result<(ElemType, Vec<usize>), Unrunnable> {
-    let name = || Unrunnable::Inputs(model.values[port.value].name.to_string());
+    let name = || {
+        let name = &model.values[port.value].name;
+        Unrunnable::Inputs(format!("input `{name}` is not a tensor of known type and shape"))
+    };
     let kind = port.info.ty.as_ref().map(|ty| &ty.kind);
     let Some(TypeKind::Tensor { elem: Some(elem), .. }) = kind else { return Err(name()) };
     let elem = ElemType::from_number(*elem).ok_or_else(name)?;
@@ -172,6 +195,10 @@ fn shape(
         }
     };
     Ok((elem, dims.map(bind).collect::<Result<_, _>>()?))
+}
+
+fn ungenerated(elem: ElemType) -> Unrunnable {
+    Unrunnable::Inputs(format!("no inputs of type {elem} can be generated"))
 }
 
 fn array(
@@ -192,5 +219,5 @@ fn array(
         }
         _ => Array::from_f64s(elem, shape, (0..count).map(|_| random.float(numbers)).collect()),
     };
-    made.map_err(|_| Unrunnable::Inputs(elem.to_string()))
+    made.map_err(|_| ungenerated(elem))
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::diag::Selection;
 use crate::fix::{self, Options};
 use crate::graph::Model;
+use crate::graph::syntax::quoted;
 use crate::graph::uses::Uses;
 use crate::infer::{self, infer};
 use crate::lint::{LintOptions, lint_model};
@@ -101,7 +102,7 @@ impl<'r> RuleTest<'r> {
         };
         match compared {
             Outcome::Equal => Ok(()),
-            Outcome::Skipped(why) => Err(format!("the example cannot be run: {why:?}")),
+            Outcome::Skipped(why) => Err(format!("the example cannot be run: {why}")),
             Outcome::NeverRan(why) => Err(format!("the original model accepts none of the inputs: {why}")),
             Outcome::Differs(why) => Err(why),
         }
@@ -157,8 +158,12 @@ impl<'r> RuleTest<'r> {
                 forward.iter().flat_map(|pattern| self.found_by_pattern(pattern, &example.model)).collect()
             }
         };
-        let wanted: Vec<&str> = wanted.iter().map(|message| &**message).collect();
-        if found == wanted { Ok(()) } else { Err(format!("expected {wanted:#?}, found {found:#?}")) }
+        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        if found == wanted {
+            Ok(())
+        } else {
+            Err(format!("expected {}, found {}", listed(&wanted), listed(&found)))
+        }
     }
 
     fn apply(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<Model, String> {
@@ -174,7 +179,10 @@ impl<'r> RuleTest<'r> {
         let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         if outcome.report.refused.contains(&*self.rule.code) {
-            return Err(format!("the rewrite contradicts inferred facts: {:?}", outcome.report.notes));
+            return Err(format!(
+                "the rewrite contradicts inferred facts: {}",
+                outcome.report.notes.join("; ")
+            ));
         }
         match outcome.findings.first() {
             None => Ok(outcome),
@@ -214,4 +222,12 @@ impl<'r> RuleTest<'r> {
         let matches = matcher::find(&host, pattern).matches;
         matches.iter().map(|found| render(&self.rule.message, &host, found)).collect()
     }
+}
+
+/// Formats messages with quotes, or `nothing`.
+fn listed(messages: &[String]) -> String {
+    if messages.is_empty() {
+        return "nothing".to_owned();
+    }
+    messages.iter().map(|message| quoted(message)).collect::<Vec<_>>().join(", ")
 }

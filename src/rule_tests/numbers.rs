@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::inputs::{self, Inputs, Numbers};
 use super::run::{Failure, Runtime, Unrunnable, run};
+use crate::graph::syntax::dims;
 use crate::graph::{ElemType, Model};
 use crate::infer::{
     self,
@@ -166,7 +167,7 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
             Ok(found) => found,
             Err(Failure::Unrunnable(why)) => return Outcome::Skipped(why),
             Err(Failure::BadInput(why)) => {
-                return Outcome::Differs(format!("the result fails: {why}, on {inputs:?}"));
+                return Outcome::Differs(format!("the result fails: {why}, on {}", inputs::text(inputs)));
             }
         };
         if admits.is_some()
@@ -175,7 +176,7 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
                 .zip(&found)
                 .find_map(|(wanted, found)| difference(wanted, found, claim, numbers))
         {
-            return Outcome::Differs(format!("{why}, on {numbers:?} numbers {inputs:?}"));
+            return Outcome::Differs(format!("{why}, on {numbers} inputs: {}", inputs::text(inputs)));
         }
         runs += 1;
     }
@@ -190,17 +191,17 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
 fn difference(wanted: &Val, found: &Val, claim: &Claim, numbers: Numbers) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim, numbers),
-        _ => (wanted != found).then(|| format!("expected {wanted:?}, found {found:?}")),
+        _ => (wanted != found).then(|| format!("expected {wanted}, found {found}")),
     }
 }
 
 fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim, numbers: Numbers) -> Option<String> {
-    let describe = |array: &Array| format!("{}{:?}", array.elem(), array.shape());
+    let describe = |array: &Array| format!("{}{}", array.elem(), dims(array.shape()));
     if (wanted.elem(), wanted.shape()) != (found.elem(), found.shape()) {
         return Some(format!("expected {}, found {}", describe(wanted), describe(found)));
     }
     let (Ok(a), Ok(b)) = (wanted.f64s(), found.f64s()) else {
-        return (wanted != found).then(|| format!("expected {wanted:?}, found {found:?}"));
+        return (wanted != found).then(|| format!("expected {wanted}, found {found}"));
     };
     let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
     // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so

@@ -1,5 +1,6 @@
 //! Runs a model on given inputs with the built-in evaluator.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -18,8 +19,18 @@ pub enum Unrunnable {
     NotDeterministic,
     /// The evaluator does not support an operator, or not with its attributes or types.
     NotEvaluated(String),
-    /// The type or rank of an input is unknown, or it is not a numeric tensor.
+    /// The type or rank of an input is unknown, or it is not a numeric tensor; a sentence.
     Inputs(String),
+}
+
+impl fmt::Display for Unrunnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unrunnable::NotDeterministic => f.write_str("its results are not deterministic"),
+            Unrunnable::NotEvaluated(op) => write!(f, "the evaluator does not support `{op}`"),
+            Unrunnable::Inputs(why) => f.write_str(why),
+        }
+    }
 }
 
 /// Reason why a run failed.
@@ -58,7 +69,7 @@ pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val
         executor.run(id).map_err(|refusal| match refusal {
             Refusal::NotDeterministic => Failure::Unrunnable(Unrunnable::NotDeterministic),
             Refusal::Unsupported => Failure::Unrunnable(Unrunnable::NotEvaluated(op())),
-            other => Failure::BadInput(format!("{}: {other:?}", op())),
+            other => Failure::BadInput(format!("{}: {other}", op())),
         })?;
     }
     let outputs: Option<Vec<Val>> = graph.outputs.iter().map(|port| executor.value(port.value)).collect();

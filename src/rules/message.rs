@@ -1,5 +1,6 @@
 //! Renders the messages of pattern rules for a match.
 
+use crate::graph::syntax::dims;
 use crate::graph::syntax::number::write_float;
 
 use super::datum::Datum;
@@ -45,7 +46,7 @@ pub fn text(datum: &Datum) -> String {
             }
             format!("[{}]", shown.join(", "))
         }
-        Datum::Tensor(tensor) => format!("a tensor of shape {:?}", tensor.dims),
+        Datum::Tensor(tensor) => format!("a tensor of shape {}", dims(&tensor.dims)),
         Datum::Other(_) => "an attribute".to_owned(),
     }
 }

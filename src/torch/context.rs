@@ -9,6 +9,7 @@ use super::view::Views;
 use crate::diag::RuleId;
 use crate::diag::finding::Anchor;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
+use crate::graph::syntax::quoted;
 use crate::source::{SourceFiles, is_library};
 
 /// Maximum number of characters of a line or node in a finding.
@@ -141,7 +142,7 @@ impl<'a> Context<'a> {
             Argument::Int(int) => int.to_string(),
             Argument::Float(float) => float.to_string(),
             Argument::Bool(bool) => bool.to_string(),
-            Argument::Str(text) => format!("{text:?}"),
+            Argument::Str(text) => quoted(text),
             Argument::None => "None".to_owned(),
             Argument::List(members) => {
                 format!(

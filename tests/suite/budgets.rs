@@ -63,7 +63,7 @@ fn nested_function_calls_are_bounded() {
     assert!(fixed(&twice, None).findings.is_empty());
     let refused = fixed(&twice, Some(13));
     assert!(
-        refused.findings[0].message.ends_with("they make more than 65536 nodes"),
+        refused.findings[0].message.ends_with("inlining them would produce more than 65536 nodes"),
         "{:?}",
         refused.findings
     );

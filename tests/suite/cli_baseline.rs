@@ -60,7 +60,7 @@ fn only_new_findings_are_reported() {
     write(&sandbox, &["a.onnxtxt"]);
     sandbox.write("a.onnxtxt", ghosts(&["r", "p", "q"]));
     let ran = sandbox.lint(&["a.onnxtxt", "--baseline", "known.json", "--output-format", "concise"]);
-    assert!(ran.stdout.starts_with("a.onnxtxt:3:23: error[SPC012] `n_r`"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("a.onnxtxt:3:23: error[SPC012] input `r` of `n_r`"), "{}", ran.stdout);
     assert!(ran.stdout.contains("Found 1 error"), "{}", ran.stdout);
 }
 

@@ -144,7 +144,7 @@ fn summary_counts_nodes_and_changes() {
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "  fewer: 2 Transpose\n");
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "3 → 1 nodes");
     let pinned = ["sound.onnxtxt", "--check", "--fix-shape", "x=2,4"];
-    check(&sandbox.fix(&pinned), 1, "sound.onnxtxt: its declared types and shapes changed\n");
+    check(&sandbox.fix(&pinned), 1, "sound.onnxtxt: declared types and shapes changed\n");
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn explain_rewrite_prints_the_chain_of_rules() {
     let sandbox = Sandbox::new(&[("norm.onnxtxt", NORM)]);
     let before = sandbox.files();
     let ran = sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "y", "--explain-rewrite", "moved"]);
-    check(&ran, 0, "1 × `Add` replaced with `LayerNormalization`");
+    check(&ran, 0, "`Add` replaced with `LayerNormalization`");
     crate::tool::snapshot("rewrites", "norm", &ran.stdout);
     let ran = sandbox.fix(&["norm.onnxtxt", "--opset", "9", "--explain-rewrite", "x"]);
-    assert_eq!(ran.stdout, "`x` is made as it was\n");
+    assert_eq!(ran.stdout, "`x` is unchanged\n");
     let unknown = sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "moves", "--report", "r.json"]);
     check(&unknown, 2, "did you mean `moved`?");
     assert_eq!(sandbox.files(), before);
@@ -222,7 +222,7 @@ fn several_models_are_written_to_the_output_directory() {
     check(
         &sandbox.fix(&["clumsy.onnxtxt", "out/clumsy.onnxtxt", "--output-dir", "x"]),
         2,
-        "two results would be written there",
+        "several results would be written to this file",
     );
     check(&sandbox.fix(&["-", "--output-dir", "x"]), 2, "standard input has no name");
     check(

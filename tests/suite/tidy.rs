@@ -268,6 +268,25 @@ fn code_has_no_forbidden_words() {
     check(|_, line| FORBIDDEN.iter().find(|word| line.contains(*word)).map(|word| format!("`{word}`")));
 }
 
+/// Files that use the debug format for keys, which no user sees.
+const DEBUG_KEYS: [&str; 6] = [
+    "src/diff/numbers.rs",
+    "src/egraph/tables.rs",
+    "src/evidence/forms.rs",
+    "src/python/imports.rs",
+    "src/python/interpreter.rs",
+    "src/torch/detect/unrolled_loop/body.rs",
+];
+
+#[test]
+fn messages_have_no_debug_format() {
+    check(|file, line| {
+        let is_debug = [":?}", ":#?}"].iter().any(|format| line.contains(format));
+        (is_debug && !DEBUG_KEYS.contains(&&*file.path))
+            .then(|| "a user reads this: use `Display`".to_owned())
+    });
+}
+
 /// `expect` is only for guarantees of this program, and its text states why the guarantee holds.
 #[test]
 fn expect_has_a_reason() {

@@ -48,7 +48,7 @@ fn equal_results_are_reported_with_their_sizes() {
 
 #[test]
 fn random_outputs_are_not_compared() {
-    check(RANDOM, 0, "output `r` is not compared: it is random before already");
+    check(RANDOM, 0, "output `r` is not compared: it is random in the input");
     let sandbox = Sandbox::new(&[]);
     sandbox.bring("tests/models/programs/random.pt2", "random.pt2");
     check_file(
@@ -65,8 +65,8 @@ fn random_outputs_are_not_compared() {
 fn model_without_comparable_outputs_is_not_reported_equal() {
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain () => (float[64] r) {\n  \
         t = RandomNormal <shape = [64]> ()\n  r = Relu (t)\n}\n";
-    check_with(model, &["--ignore", "FIX"], 0, &["nothing was compared: no output is the same in two runs"]);
-    check_pitfall("TrainingMode", &["--unsafe-fixes"], &["nothing was compared"]);
+    check_with(model, &["--ignore", "FIX"], 0, &["no output was compared: each differs between two runs"]);
+    check_pitfall("TrainingMode", &["--unsafe-fixes"], &["no output was compared"]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
     let expected = [
         "equal results before and after: `y` bit for bit",
-        "the result runs at sizes 2, 3, 1, which it leaves free",
+        "the result runs at sizes 2, 3, 1, the input only at a static size",
     ];
     check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
 }
@@ -90,7 +90,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
 /// A safe fix must preserve the outputs. An unsafe fix may change them, and the message names the rule.
 #[test]
 fn fixes_are_verified_according_to_their_safety() {
-    let runs = "the result runs at sizes 3, 1, 7, where the input does not";
+    let runs = "the result runs at sizes 3, 1, 7, at which the input does not run";
     check_pitfall("BakedBatch", &[], &["equal results before and after at size 2: `2` bit for bit", runs]);
     let unsafe_fixes = ["--unsafe-fixes"];
     check_pitfall("DoubleConstant", &unsafe_fixes, &["equal results before and after: `5` within "]);

@@ -5,6 +5,7 @@ use super::super::layout::{Layout, placed};
 use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
+use crate::graph::syntax::dims;
 
 /// Rewrites Reshape.
 pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
@@ -81,7 +82,8 @@ fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, 
         }
         if traced != 1 {
             return fixes(format!(
-                "no axis of its target shape {to:?} can hold a number of samples other than {traced}"
+                "no axis of its target shape {} can hold a number of samples other than {traced}",
+                dims(&to)
             ));
         }
     }

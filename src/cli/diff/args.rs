@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::cli::output::ColorChoice;
+
 /// Proves that two models are equal, or shows the first difference.
 ///
 /// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names, node
@@ -34,6 +36,17 @@ pub struct Args {
     /// Write the result to this file; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+
+    /// When to use color: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub color: ColorChoice,
 }
 
 /// Output formats.

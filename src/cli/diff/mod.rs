@@ -13,6 +13,7 @@ use self::args::{Args, Format};
 use super::catalog::{Catalog, Extent};
 use super::fix::verify::Seen;
 use super::output::{self, ColorChoice};
+use super::progress::Progress;
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, render};
 use crate::diff::{Comparison, compare, prepared};
@@ -35,15 +36,25 @@ struct Verdict<'a> {
 
 /// Runs `onnx-diff` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalog = Catalog::load(&args.rules, Extent::Fixing)?;
+    let progress = Progress::start(1, false);
+    let catalog = Catalog::load(&args.rules, Extent::Fixing, args.color)?;
+    let read = |path: &Path| {
+        progress.phase(format!("reading {}", path.display()));
+        progress.suspend(|| read(path, args.color))
+    };
     let (Some(first), Some(second)) = (read(&args.first)?, read(&args.second)?) else {
         return Ok(Status::Failed);
     };
     let (a, b) = (ready(&first)?, ready(&second)?);
+    progress.phase("comparing");
     let compared = crash::guard(|| compare(&a, &b, catalog.rules()));
     let comparison =
         compared.map_err(|what| Failure::new(format!("onnx-diff failed: {what}; please report this")))?;
+    if args.run {
+        progress.phase("running both models");
+    }
     let run = args.run.then(|| runs::run((&a, &first.folder), (&b, &second.folder)));
+    drop(progress);
     let result = Verdict {
         a: &first.name,
         b: &second.name,
@@ -52,7 +63,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         run,
     };
     let text = match args.output_format {
-        Format::Text => text::text(&result),
+        Format::Text => text::text(&result, output::look_of(args.output_file.as_deref(), args.color)),
         Format::Json => {
             let text = serde_json::to_string_pretty(&result);
             text.map_err(|error| Failure::new(error.to_string()))? + "\n"
@@ -63,7 +74,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// Reads the model at `path`; prints its faults to standard error and returns `None` if it is unusable.
-fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
+fn read(path: &Path, color: ColorChoice) -> Result<Option<ModelFile>, Failure> {
     let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match ModelFile::read(&path.to_string_lossy(), bytes, folder) {
@@ -72,7 +83,7 @@ fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
             let name: Arc<str> = Arc::from(&*path.to_string_lossy());
             let named: Vec<Finding> =
                 findings.into_iter().map(|finding| Finding { file: name.clone(), ..finding }).collect();
-            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), ColorChoice::Auto)));
+            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), color)));
             Ok(None)
         }
     }

@@ -28,7 +28,7 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
     let (from, to) = (&b.graphs[b.main], &a.graphs[a.main]);
     for (what, from, to) in [("inputs", &from.inputs, &to.inputs), ("outputs", &from.outputs, &to.outputs)] {
         if from.len() != to.len() {
-            return Err(format!("one has {} {what}, and the other {}", to.len(), from.len()));
+            return Err(format!("a has {} {what}, b has {}", to.len(), from.len()));
         }
         let names = |model: &Model, ports: &[crate::graph::Port]| -> Vec<Arc<str>> {
             ports.iter().map(|port| model.values[port.value].name.clone()).collect()
@@ -44,7 +44,7 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
             let name = &a.values[to.value].name;
             if b.values[from.value].name != *name && taken(name) {
                 return Err(format!(
-                    "`{name}` is an {} of one, and something else in the other",
+                    "`{name}` is an {} of a, but another value in b",
                     &what[..what.len() - 1]
                 ));
             }
@@ -57,7 +57,7 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
 fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
     let claim = Claim { phase: Phase::Explore, safety: Safety::Rounding, given: &[] };
     let seen = |equal: bool, different: Option<String>| Seen {
-        by: "the evaluator of onnx-diff",
+        by: "the built-in evaluator",
         has_sizes: false,
         equal: if equal { vec![0] } else { Vec::new() },
         different: different.into_iter().map(|what| (0, what)).collect(),
@@ -70,9 +70,9 @@ fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
             let what = what.split(", on ").next().unwrap_or_default().to_owned();
             Ok(seen(false, Some(what)))
         }
-        Outcome::Skipped(why) => {
-            Err(format!("ONNX Runtime was not found, and the evaluator does not take them: {why:?}"))
-        }
-        Outcome::NeverRan(why) => Err(format!("the first runs on none of the inputs that were tried: {why}")),
+        Outcome::Skipped(why) => Err(format!(
+            "ONNX Runtime was not found, and the built-in evaluator cannot run the models: {why}"
+        )),
+        Outcome::NeverRan(why) => Err(format!("the first model runs on none of the tried inputs: {why}")),
     }
 }

@@ -2,6 +2,8 @@
 
 use super::Verdict;
 use crate::cli::fix::verify::Seen;
+use crate::cli::paint::{Style, paint};
+use crate::diag::render::Look;
 use crate::diff::{Divergence, Equivalence, NodeDescription, Row, Weight};
 use crate::graph::syntax::suggest::counted;
 
@@ -9,54 +11,57 @@ use crate::graph::syntax::suggest::counted;
 const ROWS: usize = 16;
 
 /// Renders the verdict, the first differences, and a table.
-pub fn text(result: &Verdict) -> String {
-    let mut text = headline(result);
+pub fn text(result: &Verdict, look: Look) -> String {
+    let mut text = headline(result, look);
+    let title = |title: &str| paint(look, Style::Bold, title);
     let comparison = result.comparison;
     for difference in &comparison.interface {
         text += &format!("interface: {difference}\n");
     }
     if let Some(why) = &comparison.hindrance {
-        text += &format!("nothing could be shown: {why}\n");
+        text += &format!("not compared: {why}\n");
     }
     if !comparison.equal.is_empty() && !comparison.unequal.is_empty() {
-        text += &format!("shown to be equal: {}\n", names(&comparison.equal));
+        text += &format!("proved equal: {}\n", names(&comparison.equal));
     }
     if !comparison.unequal.is_empty() && comparison.hindrance.is_none() {
-        text += &format!("not shown to be equal: {}\n", names(&comparison.unequal));
+        text += &format!("not proved equal: {}\n", names(&comparison.unequal));
     }
     if !comparison.departures.is_empty() {
-        text += "\nfrom here on:\n";
-        comparison.departures.iter().for_each(|departure| text += &told(departure));
+        text += &format!("\n{}\n", title("first differences:"));
+        comparison.departures.iter().for_each(|departure| text += &told(departure, look));
         if comparison.more > 0 {
-            text += &format!("  … and {}\n", counted(comparison.more, "more place"));
+            text += &format!("  … and {}\n", counted(comparison.more, "more difference"));
         }
     }
     if !comparison.assumed.is_empty() {
         let names: Vec<String> = comparison.assumed.iter().map(|name| format!("`{name}`")).collect();
-        text += &format!("taken to do the same in both: {}\n", names.join(", "));
+        text += &format!("assumed to compute the same in both: {}\n", names.join(", "));
     }
     if let Some(run) = &result.run {
         text += &ran(run);
     }
-    text + &tables(result)
+    text + &tables(result, look)
 }
 
-fn headline(result: &Verdict) -> String {
+fn headline(result: &Verdict, look: Look) -> String {
     let (a, b) = (result.a, result.b);
-    let other = if result.comparison.interface.is_empty() { "" } else { ", but not for a caller" };
-    match result.comparison.computes {
-        Equivalence::Same => format!("{a} and {b} are the same, node for node{other}\n"),
+    let other = if result.comparison.interface.is_empty() { "" } else { ", but their interfaces differ" };
+    let (style, verdict) = match result.comparison.computes {
+        Equivalence::Same => (Style::Green, format!("{a} and {b} are identical, node for node{other}")),
         Equivalence::Renamed => {
-            format!("{a} and {b} are equal but for names and order{other}\n")
+            (Style::Green, format!("{a} and {b} are equal except for names and order{other}"))
         }
-        Equivalence::Exactly => {
-            format!("{a} and {b} are equal{other}\n  by rules that keep every bit\n")
-        }
-        Equivalence::Rounded => format!(
-            "{a} and {b} are equal up to rounding{other}\n  by rules that round otherwise, or rely on finite numbers\n"
-        ),
-        Equivalence::Unknown => format!("{a} and {b} cannot be shown to be equal\n"),
-    }
+        Equivalence::Exactly => (Style::Green, format!("{a} and {b} are equal{other}")),
+        Equivalence::Rounded => (Style::Yellow, format!("{a} and {b} are equal up to rounding{other}")),
+        Equivalence::Unknown => (Style::Red, format!("{a} and {b} are not proved equal")),
+    };
+    let how = match result.comparison.computes {
+        Equivalence::Exactly => "  proved by bit-exact rules\n",
+        Equivalence::Rounded => "  proved by rules that may round differently or assume finite numbers\n",
+        _ => "",
+    };
+    format!("{}\n{how}", paint(look, style, &verdict))
 }
 
 fn names(names: &[std::sync::Arc<str>]) -> String {
@@ -65,18 +70,18 @@ fn names(names: &[std::sync::Arc<str>]) -> String {
     if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
 }
 
-fn told(departure: &Divergence) -> String {
-    let side = |which: &str, told: &Option<NodeDescription>| {
+fn told(departure: &Divergence, look: Look) -> String {
+    let side = |which: &str, style: Style, told: &Option<NodeDescription>| {
         let Some(NodeDescription { node, text, .. }) = told else { return String::new() };
-        format!("  {which}: {text}\n     node `{node}`\n")
+        format!("  {}: {text}\n     node `{node}`\n", paint(look, style, which))
     };
-    let mut text = side("a", &departure.a) + &side("b", &departure.b);
+    let mut text = side("a", Style::Red, &departure.a) + &side("b", Style::Green, &departure.b);
     for reason in &departure.because {
         text += &format!("     = {reason}\n");
     }
     match (&departure.a, &departure.b) {
-        (Some(_), None) => text + "     = b has nothing that is shown to be this\n",
-        (None, Some(_)) => text + "     = a has nothing that is shown to be this\n",
+        (Some(_), None) => text + "     = b has no node that is proved equal\n",
+        (None, Some(_)) => text + "     = a has no node that is proved equal\n",
         _ => text,
     }
 }
@@ -96,11 +101,11 @@ fn ran(run: &Result<Seen, String>) -> String {
     };
     let mut text = String::new();
     if !seen.equal.is_empty() {
-        text += &format!("run in {by}: the same numbers{}, which proves nothing\n", at(&seen.equal));
+        text += &format!("run in {by}: equal results{}, which is no proof\n", at(&seen.equal));
     }
     if let Some((_, what)) = seen.different.first() {
         let sizes: Vec<usize> = seen.different.iter().map(|(size, _)| *size).collect();
-        text += &format!("run in {by}: other numbers{}: {what}\n", at(&sizes));
+        text += &format!("run in {by}: different results{}: {what}\n", at(&sizes));
     }
     for note in &seen.notes {
         text += &format!("  {note}\n");
@@ -108,18 +113,22 @@ fn ran(run: &Result<Seen, String>) -> String {
     text
 }
 
-fn tables(result: &Verdict) -> String {
+fn tables(result: &Verdict, look: Look) -> String {
     let table = &result.comparison.table;
     let header = Row { what: String::new(), a: Some("a".to_owned()), b: Some("b".to_owned()) };
     let mut text = format!("\n{}", rows(std::iter::once(&header).chain(&table.sizes)));
     for (title, of) in [("operators", &table.operators), ("metadata", &table.metadata)] {
         if !of.is_empty() {
-            text += &format!("\n{title}:\n{}", rows(of.iter().take(ROWS)));
+            text += &format!(
+                "\n{}\n{}",
+                paint(look, Style::Bold, &format!("{title}:")),
+                rows(of.iter().take(ROWS))
+            );
             text += &rest(of.len());
         }
     }
     if !table.weights.is_empty() {
-        text += "\nweights:\n";
+        text += &format!("\n{}\n", paint(look, Style::Bold, "weights:"));
         table.weights.iter().take(ROWS).for_each(|changed| text += &weight(changed));
         text += &rest(table.weights.len());
     }
@@ -157,11 +166,11 @@ fn weight(weight: &Weight) -> String {
     match (&weight.a, &weight.b) {
         (Some(a), Some(b)) if a == b => {
             let far =
-                weight.largest.map_or_else(String::new, |largest| format!(", by {largest:.1e} at most"));
-            format!("  `{name}` {a}: other elements{far}\n")
+                weight.largest.map_or_else(String::new, |largest| format!(", by at most {largest:.1e}"));
+            format!("  `{name}` {a}: elements differ{far}\n")
         }
-        (Some(a), Some(b)) => format!("  `{name}` {a} is {b}\n"),
-        (Some(a), None) => format!("  `{name}` {a} is only in a\n"),
-        (None, b) => format!("  `{name}` {} is only in b\n", b.as_deref().unwrap_or("")),
+        (Some(a), Some(b)) => format!("  `{name}`: {a} in a, {b} in b\n"),
+        (Some(a), None) => format!("  `{name}` {a}: only in a\n"),
+        (None, b) => format!("  `{name}` {}: only in b\n", b.as_deref().unwrap_or("")),
     }
 }

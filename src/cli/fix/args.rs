@@ -8,10 +8,11 @@ use clap::{ArgGroup, Parser, ValueEnum};
 use super::calibrate;
 use crate::cli::catalog::Catalog;
 use crate::cli::lint::config::Config;
+use crate::cli::output::ColorChoice;
 use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;
 use crate::extract::{CostModel, Objective};
-use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
+use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options, Progress};
 use crate::fix::precision::Precision;
 use crate::graph::ElemType;
 use crate::write::external::DEFAULT_THRESHOLD;
@@ -61,6 +62,36 @@ pub struct Args {
     /// Print errors and warnings only, not the list of changes
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+
+    /// Print the limits that the search reached, and abbreviate no list
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
+    pub verbose: bool,
+
+    /// When to print a table of sizes, before and after: auto, always or never [default: auto]
+    ///
+    /// The table has operators, nodes, initializers and bytes. `auto` prints it on a terminal.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub table: When,
+
+    /// When to use color: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub color: ColorChoice,
 
     /// Run the input and the result in ONNX Runtime; write nothing if they differ
     #[arg(long, help_heading = "Output")]
@@ -172,6 +203,16 @@ pub struct Args {
     pub fix_shape: Vec<FixedShape>,
 }
 
+/// Value of `--table`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
 /// Target of `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
@@ -233,7 +274,7 @@ impl Args {
             dynamic: self.dynamic.clone(),
             fixed: self.fix_shape.clone(),
             targets: targets::find(
-                &targets::load(&targets::folders(&self.targets, config))?,
+                &targets::load(&targets::folders(&self.targets, config), self.color)?,
                 &self.target,
                 "--target",
             )?,
@@ -241,6 +282,7 @@ impl Args {
             fold_qdq: self.fold_qdq,
             precision: self.precision()?,
             explains: !self.explain_rewrite.is_empty(),
+            progress: Progress::default(),
         })
     }
 

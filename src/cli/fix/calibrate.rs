@@ -53,7 +53,7 @@ fn greatest(model: &Model, sets: &[Inputs]) -> Result<FxHashMap<Arc<str>, f64>, 
     for set in sets {
         let wanted = main.inputs.iter().filter(|port| model.values[port.value].initial.is_none());
         if let Some(port) = wanted.clone().find(|port| !set.contains_key(&name(port.value))) {
-            return Err(format!("the data have no input `{}`", name(port.value)));
+            return Err(format!("the calibration data have no array for input `{}`", name(port.value)));
         }
         let given: Inputs = main
             .inputs
@@ -65,7 +65,7 @@ fn greatest(model: &Model, sets: &[Inputs]) -> Result<FxHashMap<Arc<str>, f64>, 
             Some(loaded) => loaded(&given)?,
             None => run(model, &given).map_err(|unfit| match unfit {
                 Unfit::BadInput(why) => why,
-                Unfit::Unrunnable(why) => format!("{why:?}"),
+                Unfit::Unrunnable(why) => why.to_string(),
             })?,
         };
         for (port, output) in main.outputs.iter().zip(&outputs) {

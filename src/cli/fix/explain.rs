@@ -22,7 +22,7 @@ pub fn explained(before: &Model, outcome: &Outcome, values: &[String]) -> Result
         let is_about = |entry: &&Entry| entry.values.iter().any(|known| **known == **value);
         let mut about = outcome.report.changes.iter().filter(is_about).peekable();
         if about.peek().is_none() {
-            text += &format!("`{value}` is made as it was\n");
+            text += &format!("`{value}` is unchanged\n");
         }
         about.for_each(|entry| text += &change(value, entry));
     }
@@ -39,11 +39,11 @@ fn change(value: &str, entry: &Entry) -> String {
 
 fn proof(number: usize, step: &Proof) -> String {
     let keeps = match step.safety {
-        Safety::Exact => "to the bit",
+        Safety::Exact => "bit for bit",
         Safety::Rounding => "up to rounding",
-        Safety::Unsafe => "perhaps: unsafe",
+        Safety::Unsafe => "perhaps (unsafe)",
     };
     let lines = |lines: &[String]| lines.iter().map(|line| format!("         {line}\n")).collect::<String>();
     let (of, is) = (lines(&step.of), lines(&step.is));
-    format!("  {number:>2}. {} {}\n{of}       makes the same, {keeps}, as\n{is}", step.code, step.rule)
+    format!("  {number:>2}. {} {}\n{of}       is equal, {keeps}, to\n{is}", step.code, step.rule)
 }

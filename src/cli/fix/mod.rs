@@ -5,24 +5,28 @@ mod calibrate;
 mod explain;
 pub mod outline;
 pub mod program;
-mod said;
 pub mod save;
+mod summary;
+mod table;
 pub mod verify;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use diffy::DiffOptions;
+use diffy::{DiffOptions, PatchFormatter};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::args::Args;
+use self::args::{Args, When};
+use self::summary::{Display, not_ignorable, summary};
 use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
-use super::output::{self, ColorChoice};
-use super::{Failure, Status, crash};
-use crate::diag::{Finding, Level, render};
+use super::output;
+use super::progress::Progress;
+use super::{Failure, Status, crash, selectors};
+use crate::diag::{Finding, Level, Selection, render};
 use crate::files::{ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix};
 use crate::read::file;
@@ -31,14 +35,22 @@ use crate::rules::registry::RuleSet;
 
 /// Runs `onnx-fix` with these arguments on each input.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let tasks = tasks(args)?;
+    let progress = Progress::start(args.inputs.len(), args.quiet);
+    let tasks = tasks(args, &progress)?;
     let done: Vec<Done> = match tasks.as_slice() {
         [single] => vec![single.done(args, None)],
         tasks => {
             let pool = super::pool(args.jobs)?;
-            pool.install(|| tasks.par_iter().map(|task| task.done(args, None)).collect())
+            let done = |task: &Task| {
+                let done = task.done(args, None);
+                progress.file_done();
+                done
+            };
+            pool.install(|| tasks.par_iter().map(done).collect())
         }
     };
+    drop(tasks);
+    drop(progress);
     let mut worst = Status::Clean;
     for done in done {
         output::print(&done.printed)?;
@@ -46,7 +58,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         eprint!("{}", done.said);
         match done.ended {
             Ok(status) => worst = worst.max(status),
-            Err(failure) if tasks.len() == 1 => return Err(failure),
+            Err(failure) if args.inputs.len() == 1 => return Err(failure),
             Err(failure) => {
                 eprintln!("error: {}", failure.message());
                 worst = Status::Failed;
@@ -63,9 +75,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// # Errors
 /// Invalid arguments.
 pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
-    match tasks(args)?.as_slice() {
+    match tasks(args, &Progress::hidden())?.as_slice() {
         [single] => Ok(single.done(args, content)),
-        _ => Err(Failure::new("name one model")),
+        _ => Err(Failure::new("pass exactly one model")),
     }
 }
 
@@ -75,12 +87,15 @@ struct Task<'a> {
     /// The output file; `None` if the result is not saved.
     target: Option<PathBuf>,
     settings: Arc<Settings>,
+    progress: &'a Progress,
 }
 
 /// The settings that inputs of one folder share.
 struct Settings {
     catalog: Catalog,
     options: Options,
+    /// Rules of `--ignore`.
+    ignored: Selection,
 }
 
 /// The outcome for one input.
@@ -99,16 +114,16 @@ pub struct Done {
 
 impl Done {
     /// Renders findings for standard error.
-    fn say(&mut self, name: &str, findings: &[Finding]) {
+    fn say(&mut self, name: &str, findings: &[Finding], args: &Args) {
         let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
         let named: Vec<Finding> = findings.iter().map(named).collect();
-        self.said += &render::findings(&named, output::look(&std::io::stderr(), ColorChoice::Auto));
+        self.said += &render::findings(&named, output::look(&std::io::stderr(), args.color));
         self.findings.extend(named);
     }
 }
 
 /// Creates a task for each input; rejects inputs whose outputs would collide.
-fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
+fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Failure> {
     let is_stdin = |input: &PathBuf| input == Path::new("-");
     if args.in_place && args.inputs.iter().any(is_stdin) {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
@@ -145,7 +160,7 @@ fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
             None => args.output.clone(),
         };
         if let Some(target) = target.iter().find(|target| !targets.insert((*target).clone())) {
-            return Err(Failure::at(target, "two results would be written there"));
+            return Err(Failure::at(target, "several results would be written to this file"));
         }
         let folder = folder_of(input);
         let settings = match by_folder.get(folder) {
@@ -156,7 +171,7 @@ fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
                 settings
             }
         };
-        tasks.push(Task { input, target, settings });
+        tasks.push(Task { input, target, settings, progress });
     }
     if let Some(folder) = &args.output_dir {
         std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
@@ -169,9 +184,10 @@ impl Settings {
         let config = configs.for_folder(folder)?;
         let configured = config.rules.iter().map(|folder| config.resolve(folder));
         let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
-        let catalog = Catalog::load(&folders, Extent::Fixing)?;
+        let catalog = Catalog::load(&folders, Extent::Fixing, args.color)?;
         let options = args.options(&config, &catalog)?;
-        Ok(Settings { catalog, options })
+        let ignored = selectors::resolve(&args.ignore, &catalog, "--ignore")?;
+        Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored) })
     }
 }
 
@@ -190,15 +206,17 @@ impl Task<'_> {
     }
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
-        let Settings { catalog, options } = &*self.settings;
-        let (mut source, is_imported) =
-            match read(self.input, content, args.weights.as_deref(), catalog.rules(), done)? {
-                Ok(source) => source,
-                Err(status) => return Ok(status),
-            };
+        let Settings { catalog, options, .. } = &*self.settings;
+        let progress = self.progress.receiver(&self.input.display().to_string());
+        progress.enter("reading");
+        let options = &Options { progress, ..options.clone() };
+        let (mut source, is_imported) = match read(self.input, content, args, catalog.rules(), done)? {
+            Ok(source) => source,
+            Err(status) => return Ok(status),
+        };
         if is_imported && args.in_place {
             return Err(Failure::new(
-                "--in-place: a model cannot take the place of a program; write to a file with -o",
+                "--in-place: a PyTorch program cannot be replaced by a model; write to a file with -o",
             ));
         }
         // New weights are stored like the old ones: in external data.
@@ -208,7 +226,7 @@ impl Task<'_> {
         let mut outcome =
             outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
         outcome.changed |= is_imported;
-        done.say(&source.name, &outcome.findings);
+        done.say(&source.name, &outcome.findings, args);
         if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
             return Ok(Status::Found);
         }
@@ -219,7 +237,11 @@ impl Task<'_> {
             let patch = options.set_original_filename(old).set_modified_filename(new);
             let patch = patch.create_patch(&before, &after);
             if !patch.hunks().is_empty() {
-                done.printed += &patch.to_string();
+                let formatter = match output::look(&std::io::stdout(), args.color).colour {
+                    true => PatchFormatter::new().with_color(),
+                    false => PatchFormatter::new(),
+                };
+                done.printed += &formatter.fmt_patch(&patch).to_string();
             }
         }
         let external = args.save_as_external_data || is_external;
@@ -237,10 +259,12 @@ impl Task<'_> {
         external: bool,
         done: &mut Done,
     ) -> Result<Status, Failure> {
+        let progress = self.progress.receiver(&source.name);
         let explained = explain::explained(&source.model, outcome, &args.explain_rewrite)?;
         if args.verify {
+            progress.enter("verifying in ONNX Runtime");
             let differences = verify::verify(&source.model, &source.folder, outcome)?;
-            done.say(&source.name, &differences);
+            done.say(&source.name, &differences, args);
             if differences.iter().any(|finding| finding.level == Level::Error) {
                 return Ok(Status::Found);
             }
@@ -248,16 +272,18 @@ impl Task<'_> {
         if let Some(path) = &args.report {
             let text =
                 serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
-            output::write(&(text + "\n"), Some(path))?;
+            self.progress.suspend(|| output::write(&(text + "\n"), Some(path)))?;
         }
         done.printed += &explained;
         if !args.quiet {
-            done.said += &said::told(&source.name, &source.model, outcome);
+            done.said += &summary(&source.name, &source.model, outcome, display(args));
+            done.said += &not_ignorable(&outcome.report, &self.settings.ignored, display(args));
         }
         if args.check {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });
         }
         if let Some(target) = &self.target {
+            progress.enter("writing");
             let saving = Saving { external, threshold: args.size_threshold, ..source.saving() };
             match target == Path::new("-") {
                 true => done.output = save::encoded(source, outcome, &saving)?,
@@ -266,6 +292,17 @@ impl Task<'_> {
         }
         Ok(Status::Clean)
     }
+}
+
+/// Returns the display settings of the summary on standard error.
+fn display(args: &Args) -> Display {
+    let look = output::look(&std::io::stderr(), args.color);
+    let table = match args.table {
+        When::Auto => std::io::stderr().is_terminal(),
+        When::Always => true,
+        When::Never => false,
+    };
+    Display { look, verbose: args.verbose, table }
 }
 
 /// Returns the folder of the model; the current folder for standard input.
@@ -280,7 +317,7 @@ fn folder_of(path: &Path) -> &Path {
 fn read(
     path: &Path,
     content: Option<Bytes>,
-    weights: Option<&Path>,
+    args: &Args,
     rules: &RuleSet,
     done: &mut Done,
 ) -> Result<Result<(ModelFile, bool), Status>, Failure> {
@@ -292,11 +329,9 @@ fn read(
     let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
     let kind = sniff(&name, &bytes);
     let is_imported = matches!(kind, Kind::Pt2 | Kind::TorchScript);
+    let weights = args.weights.as_deref();
     if let Some(weights) = weights.filter(|_| kind != Kind::TorchScript) {
-        return Err(Failure::at(
-            weights,
-            "--weights: only a graph of TorchScript, as text, has its weights elsewhere",
-        ));
+        return Err(Failure::at(weights, "--weights: only for TorchScript graphs in text form"));
     }
     let opened = match is_imported {
         true => program::imported(&name, kind, bytes, weights, folder_of(path), rules)?,
@@ -304,11 +339,11 @@ fn read(
     };
     Ok(match opened {
         Ok(source) => {
-            done.say(&name, &source.findings);
+            done.say(&name, &source.findings, args);
             Ok((source, is_imported))
         }
         Err((findings, status)) => {
-            done.say(&name, &findings);
+            done.say(&name, &findings, args);
             Err(status)
         }
     })

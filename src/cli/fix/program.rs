@@ -73,11 +73,11 @@ fn traced(
     let refused = |why: &str| rule_ids::UNREADABLE_PART.at(Level::Error).finding(why, Place::File);
     let why = match traces.as_slice() {
         [trace] if trace.origin != Origin::TorchScript => {
-            "this graph is in operators of ONNX already: its exporter printed it on the way to a model"
+            "this graph has ONNX operators: it was printed during an ONNX export, and is not a TorchScript graph"
         }
-        [trace] if !trace.complete => "this graph is not there in full",
+        [trace] if !trace.complete => "this graph is incomplete",
         [_] => "",
-        _ => "there is more than one graph in this text: leave the one that is meant",
+        _ => "this text has several graphs: remove all but one",
     };
     let Some(trace) = traces.pop().filter(|_| why.is_empty()) else {
         return Ok(Err(([unread, vec![refused(why)]].concat(), Status::Failed)));

@@ -17,7 +17,9 @@ pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result
         true => None,
         false => source.form.encode(&outcome.model).map_err(Failure::new)?,
     };
-    pieces.ok_or_else(|| Failure::new("external data need a file to stand beside; name one with -o"))
+    pieces.ok_or_else(|| {
+        Failure::new("external data cannot be written to standard output; write to a file with -o")
+    })
 }
 
 /// Returns true if the input bytes are copied, with fields unknown to this version.

@@ -52,7 +52,9 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Reads standard input into memory, since it is needed twice: for its findings, and for its comments or pictures.
+/// Reads standard input into memory.
+///
+/// It is needed twice: for its findings, and for its comments or pictures.
 fn held() -> Option<Bytes> {
     file::stream(std::io::stdin().lock()).ok()
 }

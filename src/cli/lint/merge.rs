@@ -25,7 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the line of a finding whose place is as the export recorded it; `None` if it is not here, or changed.
+    /// Returns the Python line of a finding; `None` if it is not found, or changed since the export.
     pub fn of(input: &Input, settings: &Settings, finding: &Finding) -> Option<Line> {
         let source = finding.source.as_ref()?;
         let columns = |column: u32, width: u32| (column > 0).then(|| column..column + width.max(1));

@@ -33,6 +33,7 @@ use self::settings::{Assigned, Settings};
 use self::suppress::{Report, Suppressions};
 use super::catalog::{Catalog, Extent, RuleInfo};
 use super::output::{self, ColorChoice};
+use super::progress::Progress;
 use super::{Failure, Status, crash, paths, server, site, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, rule_ids};
@@ -57,9 +58,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         true => Extent::Pages,
         false => Extent::Linting,
     };
-    let catalog = Catalog::load(&folders, extent)?;
+    let catalog = Catalog::load(&folders, extent, args.color)?;
     if args.list_targets {
-        let known = targets::load(&targets::folders(&args.targets, &config))?;
+        let known = targets::load(&targets::folders(&args.targets, &config), args.color)?;
         return output::print(&targets::list(&known)).map(|()| Status::Clean);
     }
     if args.list_rules {
@@ -73,7 +74,8 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if let Some([rule, node]) = args.why_not.as_deref() {
         return why_not::why_not(args, rule, node, &catalog);
     }
-    let Some(found) = find(args, &configs, &catalog, None)? else {
+    let show = |files| Progress::start(files, args.quiet);
+    let Some(found) = find(args, &configs, &catalog, None, &show)? else {
         eprintln!("onnx-lint: the configuration excludes all that was named");
         return Ok(Status::Clean);
     };
@@ -89,8 +91,11 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
-    let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting)?;
-    let Some(mut found) = find(args, &configs, &catalog, content)? else { return Ok((Vec::new(), true)) };
+    let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting, args.color)?;
+    let hide = |_| Progress::hidden();
+    let Some(mut found) = find(args, &configs, &catalog, content, &hide)? else {
+        return Ok((Vec::new(), true));
+    };
     if let Some(path) = baseline(args, &config) {
         Baseline::read(&path)?.remove_known(&mut found.findings);
     }
@@ -98,11 +103,13 @@ pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, b
 }
 
 /// Lints the files that the arguments name; returns `None` if the configuration excludes all of them.
+/// `progress` creates the progress line for a number of files.
 fn find(
     args: &Args,
     configs: &Configs,
     catalog: &Catalog,
     content: Option<&Bytes>,
+    progress: &dyn Fn(usize) -> Progress,
 ) -> Result<Option<Found>, Failure> {
     evidence_is_there(args)?;
     let config = configs.for_folder(".".as_ref())?;
@@ -114,14 +121,16 @@ fn find(
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalog)?;
-    let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
+    let progress = progress(inputs.len());
+    let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs, &progress)?;
     let below = |(linted, (_, settings)): (&mut Linted, &Assigned)| -> Vec<Finding> {
         linted.findings.extract_if(.., |finding| settings.hides(finding)).collect()
     };
     let hidden: Vec<Vec<Finding>> = linted.iter_mut().zip(&inputs).map(below).collect();
     if args.output_format.has_pictures() {
-        draw(&inputs, &rule_folders(args, &config), &mut linted)?;
+        draw(&inputs, &rule_folders(args, &config), args.color, &mut linted)?;
     }
+    drop(progress);
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
     let mut suppressions = Suppressions::new(catalog);
     let mut of_files = Vec::with_capacity(inputs.len());
@@ -183,8 +192,13 @@ fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
 }
 
 /// Adds graph pictures to the findings of each model, for formats that show them.
-fn draw(inputs: &[Assigned], folders: &[PathBuf], linted: &mut [Linted]) -> Result<(), Failure> {
-    let catalog = Catalog::load(folders, Extent::Fixing)?;
+fn draw(
+    inputs: &[Assigned],
+    folders: &[PathBuf],
+    color: ColorChoice,
+    linted: &mut [Linted],
+) -> Result<(), Failure> {
+    let catalog = Catalog::load(folders, Extent::Fixing, color)?;
     for ((input, _), linted) in inputs.iter().zip(linted) {
         // A finding is complete without its picture.
         let _ = crash::guard(|| pictures::draw(input, catalog.rules(), &mut linted.findings));
@@ -199,7 +213,7 @@ fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
 
 /// Loads the pages of the rules with findings; linting parses rules without them.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
-    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages)?;
+    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
     let known = catalog.iter().filter(|(code, _)| codes.contains(code));
     let page = |(code, known): (&str, &RuleInfo)| {
@@ -237,8 +251,9 @@ struct Found {
     findings: Vec<Finding>,
     /// Whether every file was readable.
     readable: bool,
-    /// Findings of Python sources that a model has, too: a baseline contains them, since a later run may lint the
-    /// sources alone.
+    /// Findings of Python sources that a model has, too.
+    ///
+    /// A baseline contains them, since a later run may lint only the sources.
     merged: Vec<Finding>,
 }
 
@@ -246,13 +261,24 @@ struct Found {
 ///
 /// If `has_log`, the last input is the export log: it is read first, to match its messages to the models, and keeps
 /// those that match none.
-fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
+fn lint_all(
+    inputs: &[Assigned],
+    has_log: bool,
+    jobs: Option<usize>,
+    progress: &Progress,
+) -> Result<Vec<Linted>, Failure> {
     let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
     let log = log.iter().map(|log| lint(log, &[])).next();
     let said = log.as_ref().map_or(&[][..], |log| &log.findings);
+    let lint_model = |model: &Assigned| {
+        progress.phase(format!("linting {}", model.0.name));
+        let linted = lint(model, said);
+        progress.file_done();
+        linted
+    };
     let linted: Vec<Linted> = match models {
-        [single] => vec![lint(single, said)],
-        models => super::pool(jobs)?.install(|| models.par_iter().map(|model| lint(model, said)).collect()),
+        [single] => vec![lint_model(single)],
+        models => super::pool(jobs)?.install(|| models.par_iter().map(lint_model).collect()),
     };
     let said: BTreeSet<usize> =
         linted.iter().flat_map(|linted| linted.matched_log_findings.iter().copied()).collect();
@@ -297,10 +323,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)
     } else {
-        let look = match &args.output_file {
-            None => output::look(&std::io::stdout(), args.color),
-            Some(_) => Look { colour: args.color == ColorChoice::Always, ..Look::default() },
-        };
+        let look = output::look_of(args.output_file.as_deref(), args.color);
         let look = Look { quiet: args.quiet, ..look };
         let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };
         let run = Run { files: &found.files, findings: &found.findings, pages: &pages };

@@ -157,7 +157,7 @@ impl Settings {
 
 /// Returns the targets of the command line, else those of the configuration.
 fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
-    let known = targets::load(&targets::folders(&args.targets, config))?;
+    let known = targets::load(&targets::folders(&args.targets, config), args.color)?;
     match args.target.is_empty() {
         false => targets::find(&known, &args.target, "--target"),
         true => targets::find(&known, &config.target, &config.origin("target")),

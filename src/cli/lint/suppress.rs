@@ -115,7 +115,9 @@ impl<'c> Suppressions<'c> {
         }
     }
 
-    /// Removes the suppressed findings of a file, and those of `hidden`, which only count as uses of suppressions.
+    /// Removes the suppressed findings of a file.
+    ///
+    /// `hidden` findings only count as uses of suppressions.
     pub fn apply(
         &mut self,
         input: &Input,

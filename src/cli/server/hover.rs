@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::names::{Names, Operator};
-use crate::graph::syntax::{ParsedModel, Source, Span, parse};
+use crate::graph::syntax::{ParsedModel, Source, Span, parse, quoted};
 use crate::graph::{GraphId, Model, ValueId};
 use crate::infer;
 use crate::schema::{self, Arity, AttrDefault, Formal, Schema, Ty};
@@ -85,9 +85,13 @@ fn written(default: AttrDefault) -> String {
     match default {
         AttrDefault::Int(int) => int.to_string(),
         AttrDefault::Float(float) => float.to_string(),
-        AttrDefault::String(text) => format!("{text:?}"),
-        AttrDefault::Ints(ints) => format!("{ints:?}"),
-        AttrDefault::Strings(texts) => format!("{texts:?}"),
+        AttrDefault::String(text) => quoted(text),
+        AttrDefault::Ints(ints) => {
+            format!("[{}]", ints.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+        }
+        AttrDefault::Strings(texts) => {
+            format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+        }
         AttrDefault::Every(int) => format!("{int} for each axis"),
     }
 }

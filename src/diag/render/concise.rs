@@ -27,7 +27,7 @@ pub fn render(run: Run, look: Look) -> String {
     if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }
 
-/// Returns what the position does not tell: the node, its model, and the recorded Python line, in parentheses.
+/// Returns the details in parentheses: the node, its model, and the recorded Python line.
 fn details(finding: &Finding, spot: Spot) -> String {
     let is_in_python = *spot.file != *finding.file;
     let mut details = Vec::new();

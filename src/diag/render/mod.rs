@@ -31,6 +31,8 @@ pub use full::findings;
 #[doc(hidden)]
 pub use html::{STYLE, escaped, markdown, prose};
 pub use look::Look;
+#[cfg(feature = "tools")]
+pub(crate) use look::wrapped;
 pub use summary::summary;
 
 /// Results of one run.

@@ -16,7 +16,9 @@ pub mod text;
 pub mod text_spans;
 pub mod types;
 
-pub use printer::{Line, NodeSpans, Printed, declaration, line, print, print_graph, tensor_declaration};
+pub use printer::{
+    Line, NodeSpans, Printed, declaration, dims, line, print, print_graph, quoted, tensor_declaration,
+};
 pub use span::{Source, Span};
 pub use text_spans::TextSpans;
 

@@ -10,10 +10,10 @@ use crate::graph::{GraphId, NodeId, ValueId};
 use super::ast::{AttrSyntax, Node};
 use super::span::{LineSpan, Source, Span};
 
-/// Longer lines, in bytes, are not kept in places: weights may be written in one line of many megabytes.
+/// Maximum length in bytes of a line that places contain: weights can be one line of many megabytes.
 const MAX_LINE: usize = 4096;
 
-/// Where the nodes, declarations and graphs of a parsed model are.
+/// Spans of the nodes, declarations and graphs of a parsed model.
 ///
 /// Ids are those of the parsed model: an edited model may reuse none of them.
 #[derive(Clone, Debug)]
@@ -72,15 +72,18 @@ impl TextSpans {
         }
     }
 
+    /// Adds a node.
     pub(super) fn node(&mut self, id: NodeId, parts: NodeParts) {
         self.order.push((id, parts.whole));
         self.nodes.insert(id, parts);
     }
 
+    /// Adds the declaration of a value, unless it has one.
     pub(super) fn value(&mut self, id: ValueId, span: Span) {
         self.values.entry(id).or_insert(span);
     }
 
+    /// Adds the name of a graph.
     pub(super) fn graph(&mut self, id: GraphId, span: Span) {
         self.graphs.insert(id, span);
     }

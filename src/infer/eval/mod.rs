@@ -26,6 +26,7 @@ mod tests;
 mod value;
 
 mod data;
+mod display;
 mod layout;
 mod math;
 mod ml;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diag::{Level, Selection};
-use crate::edit::By;
+use crate::edit::{By, Kind};
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
 
@@ -123,7 +123,13 @@ impl Rule {
 
     /// Returns the identity of the rule for change reports.
     pub fn by(&self) -> By {
-        By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety }
+        let kind = match self.phase {
+            Phase::Fix => Kind::Repaired,
+            Phase::Convert => Kind::Converted,
+            Phase::Simplify | Phase::Explore => Kind::Simplified,
+            Phase::Lower => Kind::Decomposed,
+        };
+        By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety, kind }
     }
 
     /// Returns true if the rule only reports findings.

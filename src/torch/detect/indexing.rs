@@ -5,6 +5,7 @@ use crate::diag::rule_ids::{
 };
 use crate::diag::{Finding, Level};
 use crate::graph::ElemType;
+use crate::graph::syntax::dims;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
@@ -164,7 +165,7 @@ fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> O
             .finding(
                 INDEX_PUT_BROADCAST.at(Level::Warning),
                 id,
-                format!("an indexed assignment broadcasts values of shape [{}] to {wanted:?}", given.join(", ")),
+                format!("an indexed assignment broadcasts values of shape [{}] to {}", given.join(","), dims(&wanted)),
             )
             .label("assigned through index tensors")
             .note("the tracing exporter reshapes the values instead of broadcasting them: the exported model fails at run time")

@@ -21,7 +21,7 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     Ok(Box::new(move |inputs| {
         let feeds: Vec<(&str, &Array)> = inputs.iter().map(|(name, array)| (&**name, array)).collect();
         let outputs = run(&mut session, &feeds)?;
-        let unread = || "an output of a type that is not read here".to_owned();
+        let unread = || "an output has an unsupported type".to_owned();
         outputs.into_iter().map(|array| array.map(Val::from).ok_or_else(unread)).collect()
     }))
 }
@@ -33,7 +33,7 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
 pub fn run(session: &mut Session, feeds: &[(&str, &Array)]) -> Result<Vec<Option<Array>>, String> {
     let mut inputs: Vec<(&str, DynValue)> = Vec::with_capacity(feeds.len());
     for (name, array) in feeds {
-        inputs.push((name, given(array).ok_or("an input of a type that is not made here")?));
+        inputs.push((name, given(array).ok_or("an input has an unsupported type")?));
     }
     let order: Vec<String> = session.outputs().iter().map(|output| output.name().to_owned()).collect();
     // An output may alias an input, so the inputs must outlive the outputs.

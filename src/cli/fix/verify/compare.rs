@@ -3,6 +3,8 @@
 use half::{bf16, f16};
 use ort::value::{DynValue, TensorElementType, ValueType};
 
+use crate::graph::syntax::dims;
+
 /// Tolerance of floats: relative to the element, relative to the largest element, and absolute.
 ///
 /// The largest element is that of the tensor. Inputs are of magnitude 1, so a difference that cancels to 0 has the
@@ -85,14 +87,38 @@ pub fn compare(expected: &DynValue, found: &DynValue, precision: Precision) -> C
             let largest = differences.filter(|difference| difference.is_finite()).fold(0.0, f64::max);
             let Tolerance { relative, of_largest, absolute } = tolerance;
             let allowed = format!(
-                "allowed for {ty} are {relative:e} of an element, {of_largest:e} of the largest and {absolute:e}"
+                "tolerance of {}: {relative:e} of the element, {of_largest:e} of the largest element, {absolute:e} absolute",
+                type_name(*ty)
             );
             if largest > 0.0 { Compared::Close { largest, allowed } } else { Compared::Same }
         }
         (Some(Elements::Exact(expected)), Some(Elements::Exact(found))) => {
             exact(&expected, &found).map_or(Compared::Same, Compared::Different)
         }
-        _ => Compared::Different(format!("its elements, of type {ty}, cannot be compared")),
+        _ => Compared::Different(format!("its elements, of type {}, cannot be compared", type_name(*ty))),
+    }
+}
+
+/// Returns the name of an element type in ONNX text.
+pub fn type_name(ty: TensorElementType) -> String {
+    match ty {
+        TensorElementType::Float16 => "float16".to_owned(),
+        TensorElementType::Bfloat16 => "bfloat16".to_owned(),
+        TensorElementType::Float32 => "float".to_owned(),
+        TensorElementType::Float64 => "double".to_owned(),
+        TensorElementType::String => "string".to_owned(),
+        TensorElementType::Complex64 => "complex64".to_owned(),
+        TensorElementType::Complex128 => "complex128".to_owned(),
+        // `i8` and `u4`, and floats of 8 bits and less: `f8_e4m3fn`.
+        other => {
+            let name = other.to_string();
+            match name.split_at_checked(1) {
+                Some(("i", bits)) if bits.parse::<u8>().is_ok() => format!("int{bits}"),
+                Some(("u", bits)) if bits.parse::<u8>().is_ok() => format!("uint{bits}"),
+                Some(("f", rest)) => format!("float{}", rest.replace('_', "")),
+                _ => name,
+            }
+        }
     }
 }
 
@@ -108,9 +134,9 @@ fn other_type(expected: &DynValue, found: &DynValue, precision: Precision) -> Op
         return (expected.dtype() != found.dtype()).then(|| "its type changed".to_owned());
     };
     if !precision.allows(*ty, *found_ty) {
-        return Some(format!("its element type was {ty} and is {found_ty}"));
+        return Some(format!("its element type was {} and is {}", type_name(*ty), type_name(*found_ty)));
     }
-    (**shape != **found_shape).then(|| format!("its shape was {:?} and is {:?}", &**shape, &**found_shape))
+    (**shape != **found_shape).then(|| format!("its shape was {} and is {}", dims(shape), dims(found_shape)))
 }
 
 fn tolerance(ty: TensorElementType) -> Tolerance {

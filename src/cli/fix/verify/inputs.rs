@@ -4,6 +4,8 @@ use half::{bf16, f16};
 use ort::session::Session;
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 
+use super::compare::type_name;
+
 /// The largest input in elements; a model with larger ones takes too long to verify.
 const MAX_ELEMENTS: usize = 1 << 24;
 
@@ -26,7 +28,7 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
     let make = |input: &Outlet| {
         let name = input.name();
         let &ValueType::Tensor { ty, ref shape, ref dimension_symbols } = input.dtype() else {
-            return Err(format!("input `{name}` is no tensor"));
+            return Err(format!("input `{name}` is not a tensor"));
         };
         let mut dims = Vec::with_capacity(shape.len());
         let fixed = fixed_dims(fixed, name);
@@ -154,7 +156,7 @@ fn tensor(
             let elements: Vec<String> = (0..count).map(|_| random.below(below).to_string()).collect();
             Tensor::from_string_array((dims, &elements[..])).map(|tensor| tensor.into_dyn())
         }
-        other => return Err(format!("has elements of type {other}, which are not made here")),
+        other => return Err(format!("has elements of type {}, which cannot be generated", type_name(other))),
     };
     value.map_err(|error| error.to_string())
 }

@@ -74,7 +74,7 @@ enum Distance {
 }
 
 fn too_coarse(ty: &str) -> String {
-    format!("{ty} does not hold what the model computes; leave out --to")
+    format!("values of the model exceed the range or precision of {ty}: leave out --to")
 }
 
 fn sizes(sizes: &[usize]) -> String {
@@ -102,7 +102,7 @@ impl Verdict {
             random.map(|(name, _)| format!("output `{name}` is not compared: it is random")).collect();
         let is_compared = self.outputs.values().any(|distance| !is_random(distance));
         if self.runs() == 0 {
-            notes.push(format!("the first does not run on random data: {}", self.refusal));
+            notes.push(format!("the first model does not run on random inputs: {}", self.refusal));
         } else if is_compared && !self.equal.is_empty() {
             notes.push(self.distances());
         }
@@ -154,9 +154,7 @@ impl Verdict {
             return Err(Box::new(error.help(match self.narrowed {
                 Some(TensorElementType::Bfloat16) => too_coarse("bfloat16"),
                 Some(_) => too_coarse("float16"),
-                None => {
-                    "this is a fault of onnx-fix: please report it, if possible with the model".to_owned()
-                }
+                None => "this is a bug in onnx-fix: please report it, if possible with the model".to_owned(),
             })));
         }
         self.changed.push((size, first));
@@ -166,15 +164,15 @@ impl Verdict {
     /// Records that the second model fails where the first runs.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
-            self.changed.push((size, format!("the second does not run: {error}")));
+            self.changed.push((size, format!("the second model does not run: {error}")));
             return Ok(());
         }
-        let message = format!("the result does not run{}, as the input did: {error}", self.at(&[size]));
+        let message = format!("the result does not run{}, but the input does: {error}", self.at(&[size]));
         let finding = finding(Level::Error, message);
         let rules = self.promise.unsafe_rules();
         Err(Box::new(match rules.is_empty() {
             true => finding,
-            false => finding.help(format!("this is the doing of an unsafe fix: {}", rules.join(", "))),
+            false => finding.help(format!("an unsafe fix caused this: {}", rules.join(", "))),
         }))
     }
 
@@ -188,19 +186,19 @@ impl Verdict {
         let mut said = Vec::new();
         let random = self.outputs.iter().filter(|(_, distance)| **distance == Distance::Random);
         said.extend(random.map(|(name, _)| {
-            finding(Level::Info, format!("output `{name}` is not compared: it is random before already"))
+            finding(Level::Info, format!("output `{name}` is not compared: it is random in the input"))
         }));
         let is_compared = self.outputs.values().any(|distance| *distance != Distance::Random);
         match (self.runs(), is_compared) {
             (0, _) => {
                 let message = format!(
-                    "nothing could be compared: the input does not run on random data: {}",
+                    "no output was compared: the input does not run on random inputs: {}",
                     self.refusal
                 );
                 said.push(finding(Level::Warning, message));
             }
             (_, false) => {
-                let message = "nothing was compared: no output is the same in two runs of the input";
+                let message = "no output was compared: each differs between two runs of the input";
                 said.push(finding(Level::Warning, message.to_owned()));
             }
             (_, true) => said.extend(self.compared()),
@@ -208,7 +206,11 @@ impl Verdict {
         if !self.only_after.is_empty() {
             let at = sizes(&self.only_after);
             // A static dimension of the input model is the only size at which it runs.
-            let why = if self.has_sizes { "where the input does not" } else { "which it leaves free" };
+            let why = if self.has_sizes {
+                "at which the input does not run"
+            } else {
+                "the input only at a static size"
+            };
             said.push(finding(Level::Info, format!("the result runs at {at}, {why}")));
         }
         said
@@ -219,7 +221,7 @@ impl Verdict {
         if !self.equal.is_empty() {
             let at = self.at(&self.equal);
             let what = if self.narrowed.is_some() {
-                "results that are as near as its type"
+                "results equal within the precision of the type"
             } else {
                 "equal results"
             };
@@ -231,7 +233,9 @@ impl Verdict {
             });
             said.push(match allowed.into_iter().next() {
                 Some(allowed) if self.narrowed.is_some() => equal.note(allowed.clone()),
-                Some(allowed) => equal.note(format!("{allowed}: sums in another order round differently")),
+                Some(allowed) => {
+                    equal.note(format!("{allowed}: sums in a different order round differently"))
+                }
                 None => equal,
             });
         }

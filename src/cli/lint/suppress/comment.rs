@@ -1,6 +1,6 @@
 //! Grammar of a suppression comment: `# onnx-lint: ignore[EXP001]: reason`.
 
-/// What a suppression covers.
+/// Part of a file that a suppression covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// A line or the next statement.
@@ -23,8 +23,9 @@ pub type Parsed = Result<Suppression, String>;
 /// Separates the name of the tool from the suppression.
 const TOOL: &str = "onnx-lint";
 
-/// Parses a comment, which starts with `#`; returns the byte offset of its part for onnx-lint, if it has one.
+/// Parses a comment, which starts with `#`.
 ///
+/// Returns the suppression with its byte offset; `None` if the comment has none.
 /// Other tools may share the comment: `# noqa: E501  # onnx-lint: ignore[EXP001]`.
 pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
     let starts = comment.match_indices('#').map(|(at, _)| at);

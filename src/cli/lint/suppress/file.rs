@@ -74,7 +74,9 @@ impl Directives {
     }
 }
 
-/// Returns the lines that a comment covers: its own, or the next statement if nothing else is on its line.
+/// Returns the lines that a comment covers.
+///
+/// They are its own line, or the next statement if nothing else is on its line.
 fn covered(
     place: &TextPlace,
     text: &str,
@@ -97,7 +99,9 @@ fn covered(
     next..=last.unwrap_or(next)
 }
 
-/// Returns the comments of ONNX text or rules with their byte offsets: `#` to the end of the line, outside of strings.
+/// Returns the comments of ONNX text or rules with their byte offsets.
+///
+/// A comment extends from a `#` outside of strings to the end of the line.
 fn hash_comments(text: &str, strings_span_lines: bool) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut is_string = false;

@@ -13,9 +13,9 @@ use crate::evidence::Input;
 /// Findings about suppressions.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Those of each input, in its order.
+    /// Findings for each input, in input order.
     pub of_inputs: Vec<Vec<Finding>>,
-    /// Those of configuration files, with the index of an input that has that configuration.
+    /// Findings for each configuration file, with the index of an input that uses it.
     pub of_configs: BTreeMap<PathBuf, (usize, Vec<Finding>)>,
 }
 

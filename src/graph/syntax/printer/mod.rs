@@ -11,12 +11,14 @@ mod node;
 mod types;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use super::lexer::is_identifier;
 use super::span::Span;
-use crate::graph::{Function, Graph, GraphId, Metadata, Model, NodeId, OpsetImport, Port};
+use crate::graph::{Attribute, Function, Graph, GraphId, Metadata, Model, NodeId, OpsetImport, Port};
 
 pub use declaration::{declaration, tensor_declaration};
+pub use elements::push_elements;
 pub use line::{Line, line};
 
 /// A model as text.
@@ -52,6 +54,26 @@ pub fn print_graph(model: &Model, graph: GraphId) -> Printed {
     let mut printer = Printer::new(model);
     printer.graph(&model.graphs[graph]);
     Printed { text: printer.out, nodes: printer.nodes }
+}
+
+/// Prints an attribute with its type: `perm: ints = [1, 0]`.
+pub fn attribute(model: &Model, attr: &Attribute) -> String {
+    let mut printer = Printer::new(model);
+    printer.attribute(attr);
+    printer.out
+}
+
+/// Formats dimensions: `[2,3]`.
+pub fn dims(dims: &[impl Display]) -> String {
+    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+    format!("[{}]", dims.join(","))
+}
+
+/// Formats a string with quotes.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    push_quoted(&mut out, text);
+    out
 }
 
 /// Number of spaces per nesting level.

@@ -4,6 +4,7 @@ use super::Detector;
 use crate::diag::RuleId;
 use crate::diag::rule_ids::BAD_TENSOR_DATA;
 use crate::diag::{Finding, Sink};
+use crate::graph::syntax::dims;
 use crate::graph::{
     AttrValue, ElemType, Initial, NodeId, SparseTensor, Tensor, TensorData, TensorId, ValueId,
 };
@@ -85,7 +86,7 @@ fn fault(tensor: &Tensor) -> Option<String> {
         return Some(format!("has a negative dimension: {dim}"));
     }
     let Some(len) = tensor.len() else {
-        return Some(format!("has dims {:?}, whose element count overflows 64 bits", tensor.dims));
+        return Some(format!("has dims {}, whose element count overflows 64 bits", dims(&tensor.dims)));
     };
     let (held, wanted) = counts(tensor, elem, len)?;
     let (field, unit) = field(&tensor.data);
@@ -96,7 +97,7 @@ fn fault(tensor: &Tensor) -> Option<String> {
         return None;
     }
     let wanted = wanted[0];
-    Some(format!("is {elem}{:?} and needs {wanted} {unit}, but `{field}` has {held}", tensor.dims))
+    Some(format!("is {elem}{} and needs {wanted} {unit}, but `{field}` has {held}", dims(&tensor.dims)))
 }
 
 /// Returns the number of entries in the data field, and the valid numbers.
@@ -162,7 +163,7 @@ fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
         return Some("is sparse, but its indices are not int64".to_owned());
     }
     let is_right = indices.dims == [count] || indices.dims == [count, rank];
-    let why = format!("is sparse with {count} values, but indices of shape {:?}", indices.dims);
+    let why = format!("is sparse with {count} values, but indices of shape {}", dims(&indices.dims));
     (!is_right).then_some(why)
 }
 
@@ -182,7 +183,7 @@ mod tests {
             ElemType::Float,
             &[2, 3],
             raw(20),
-            Some("is float[2, 3] and needs 24 bytes, but `raw_data` has 20"),
+            Some("is float[2,3] and needs 24 bytes, but `raw_data` has 20"),
         );
         check(ElemType::Int4, &[3], raw(2), None);
         check(ElemType::Int4, &[3], TensorData::Int32s(vec![0; 2]), None);
