@@ -16,11 +16,11 @@ fn check(found: &[String], expected: &[&str]) {
     assert!(agree, "{found:#?}\nexpected {expected:#?}");
 }
 
-/// A module with a finding in line 5, of which `before` is the line above and `behind` the end.
-fn python(before: &str, behind: &str) -> String {
+/// A module with a finding in line 5, of which `before` is the line above and `after` the end.
+fn python(before: &str, after: &str) -> String {
     format!(
         "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        {before}\n        \
-         return x * x.max().item(){behind}\n"
+         return x * x.max().item(){after}\n"
     )
 }
 
@@ -28,8 +28,8 @@ const IN_PYTHON: &str = "net.py:5:20: warning[EXP002]";
 
 #[test]
 fn comments_suppress_findings_in_python() {
-    let said = |before: &str, behind: &str| {
-        let sandbox = Sandbox::new(&[("net.py", &python(before, behind))]);
+    let said = |before: &str, after: &str| {
+        let sandbox = Sandbox::new(&[("net.py", &python(before, after))]);
         lint(&sandbox, &["net.py"])
     };
     check(&said("", ""), &[IN_PYTHON]);
@@ -73,7 +73,7 @@ fn comments_in_python_suppress_findings_of_models() {
     check(&with(before), &[]);
 }
 
-/// A model whose nodes in lines 3 and 4 use undefined values, with text behind them and before.
+/// A model whose nodes in lines 3 and 4 use undefined values, with text after them and before.
 fn text(first: &str, before: &str, second: &str) -> String {
     format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N] x) => (float[N] y) {{\n  \
@@ -151,8 +151,8 @@ fn hidden_findings_use_a_suppression() {
 
 #[test]
 fn unknown_rules_and_malformed_comments_are_reported() {
-    let said = |behind: &str| {
-        let sandbox = Sandbox::new(&[("net.py", &python("", behind))]);
+    let said = |after: &str| {
+        let sandbox = Sandbox::new(&[("net.py", &python("", after))]);
         lint(&sandbox, &["net.py"])
     };
     let at = |what: &str| format!("net.py:5:36: warning[{what}");
@@ -215,7 +215,7 @@ fn help_and_pages_show_how_to_suppress() {
     let help = sandbox.lint(&["--help"]).stdout;
     assert!(help.contains("# onnx-lint: ignore[EXP001]: reason"), "{help}");
     let explained = |rule: &str| sandbox.lint(&["--explain", rule]).stdout;
-    assert!(explained("EXP001").contains("- `# onnx-lint: ignore[EXP001]` behind the code"));
+    assert!(explained("EXP001").contains("- `# onnx-lint: ignore[EXP001]` at the end of the line"));
     assert!(explained("OPT101").contains("`# onnx-lint: ignore-file[OPT101]`"));
     assert!(!explained("CVT000").contains("## Suppress a finding"));
     assert!(!explained("FIX001").contains("## Suppress a finding"));

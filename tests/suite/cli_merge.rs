@@ -38,7 +38,7 @@ fn the_finding_of_the_model_takes_over_what_the_source_shows() {
     let sandbox = Sandbox::checkout(17, true);
     let arguments = ["models/OneHotInferredClasses.onnx", "src", "--select", "EXP013"];
     let ran = sandbox.lint(&[&arguments[..], &MAPPED].concat());
-    let note = "= note: the source alone shows it, too: `F.one_hot(labels)` derives the number of classes from the data";
+    let note = "= note: also found in the Python source: `F.one_hot(labels)` derives the number of classes from the data";
     assert!(ran.stdout.contains(note), "{}", ran.stdout);
     assert!(ran.stdout.contains("Found 1 error ("), "{}", ran.stdout);
 }

@@ -199,7 +199,7 @@ impl Args {
 
 const AFTER_HELP: &str = "\
 Exit status: 0 no finding at level warning or above; 1 findings; 2 the run failed.
-Suppressions: `# onnx-lint: ignore[EXP001]: reason` behind a line of Python or ONNX text, or on the line before a \
+Suppressions: `# onnx-lint: ignore[EXP001]: reason` at the end of a line of Python or ONNX text, or on the line before a \
 statement; without `[…]`, all rules; `ignore-file[EXP001]` for the whole file. Unused ones are reported (SUP001).
 Configuration: onnx-lint.toml, .onnx-lint.toml, or [tool.onnx-lint] in pyproject.toml.";
 

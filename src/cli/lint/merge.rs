@@ -137,6 +137,6 @@ fn complete(of_model: &mut Finding, of_source: &Finding) {
         of_model.help.clone_from(&of_source.help);
     }
     if of_model.message != of_source.message {
-        of_model.notes.push(format!("the source alone shows it, too: {}", of_source.message));
+        of_model.notes.push(format!("also found in the Python source: {}", of_source.message));
     }
 }

@@ -89,7 +89,7 @@ fn is_reported(code: &str, catalog: &Catalog) -> bool {
 fn suppression(code: &str) -> String {
     format!(
         "\n## Suppress a finding\n\n\
-         - `# onnx-lint: ignore[{code}]` behind the code: findings of the line, in Python and ONNX text\n\
+         - `# onnx-lint: ignore[{code}]` at the end of the line: findings of the line, in Python and ONNX text\n\
          - the same comment on a line of its own: findings of the next statement\n\
          - `# onnx-lint: ignore-file[{code}]`: findings of the file\n\
          - `[[suppress]]` with `rules = [\"{code}\"]` in the configuration: by node, module or file\n"

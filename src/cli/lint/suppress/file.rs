@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_behind_code_covers_its_line() {
+    fn a_comment_after_code_covers_its_line() {
         check(Language::Python, "x = 1\ny = f(x)  # onnx-lint: ignore\n", &[2..=2]);
         check(Language::OnnxText, "a\nb # onnx-lint: ignore\n", &[2..=2]);
     }
