@@ -16,8 +16,8 @@ from .conditions import Literal, holds, is_type, literals, plausible, text
 
 # Maximum number of conditions derived for an operator; further differences are considered noise.
 MOST_LINES = 6
-# Maximum ratio of unexplained failures to passed cases. Above it, only conditions that no unexplained failure fulfills
-# count as supported.
+# Maximum ratio of unexplained failures to passed cases. Above it, the operator counts as supported only under conditions
+# that hold for none of these failures.
 NOISE = 0.04
 # Minimum number of tests that must share a fact for it to be the cause of their failure.
 LEAST_BLAMED = 3

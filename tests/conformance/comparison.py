@@ -1,4 +1,4 @@
-"""Compares the tools with their peers on the real models; prints the tables of README.md as Markdown.
+"""Compares the tools with their peers on real models and pitfalls; prints the tables of README.md as Markdown.
 
 An optimized model counts as equal if ONNX Runtime computes the same results, optimizations on and off, at all sizes of
 `models.py`, and no operator of another domain was added. A converted model must also pass `onnx.checker`.

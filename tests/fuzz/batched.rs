@@ -264,7 +264,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
     Verdict::Right
 }
 
-/// Tests graphs, and prints one line with the verdict of each.
+/// Tests graphs, and prints a line with the verdict for each.
 pub fn serve(seed: u64, first: u64, graphs: u64, is_judged: bool) {
     let rules = RuleSet::patterns();
     runtime::set_asked(is_judged);

@@ -219,7 +219,7 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     if applied().any(|rule| rule.mends.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
         return None;
     }
-    // The report names only the last rule of a chain: with optimization, any rule may have contributed.
+    // A conversion that also optimizes may use rules that the report does not name.
     let is_named = !matches!(way, Way::Convert { optimise: true, .. });
     let is_exact = is_named && applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert) || report.opset.from != report.opset.to;

@@ -13,7 +13,7 @@ use crate::fill::{self, Fill};
 use crate::shape::Letters;
 use crate::table::{self, Wanted};
 
-/// A chosen input that is not yet part of the model.
+/// Input that was chosen for a node.
 enum Operand {
     Absent,
     Known(ValueId, Val),

@@ -227,7 +227,7 @@ fn fix(sandbox: &Sandbox, further: &[&str]) -> Ran {
 
 #[test]
 fn model_written_for_a_target_is_supported_by_it() {
-    // The target does not support HardSwish, which equals `x * HardSigmoid (x)`.
+    // The target does not support HardSwish, which equals `x * HardSigmoid <alpha = 1/6> (x)`.
     let model = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
         main (float[2,4] x) => (float[2,4] y) {\n  y = HardSwish (x)\n}\n";
     let sandbox = sandbox(model);

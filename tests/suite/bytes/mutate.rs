@@ -93,7 +93,7 @@ const ODD_WORDS: [&str; 22] = [
     "\r",
 ];
 
-/// Brackets that nest text.
+/// Text to repeat before and after a word, so that it nests deeply.
 const NESTING: [(&str, &str); 12] = [
     ("(", ")"),
     ("[", "]"),
