@@ -112,6 +112,6 @@ def _cost(costs) -> tuple[str, str]:
 
 
 def _print(title: str, header, lines):
-    rows = [(title, *header), ("---", *("---:" for _ in header)), *lines]
+    rows = [(title, *header), ("---",) * (len(header) + 1), *lines]
     print("\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows), flush=True)
     print()
