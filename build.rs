@@ -1,5 +1,5 @@
-//! Compiles `proto/onnx.proto` with `protox`, keeping tensor bytes as slices of the input.
-//! Embeds the rules and targets in release builds.
+//! Compiles `proto/onnx.proto` with `protox`. Tensors share the bytes of the file that is decoded.
+//! Embeds the targets and, in release and WebAssembly builds, the rules.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes `rules.rs`: the rule files and their index as Rust statics.
-/// Debug builds read both from the folder `rules/` at run time, so that rules can be edited without
+/// Other builds read the folder `rules/` at run time instead, so that rules can be edited without
 /// recompiling.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
@@ -81,7 +81,7 @@ fn header(rule: &Indexed) -> String {
     )
 }
 
-/// Writes `targets.rs`: the names, aliases and texts of the target files.
+/// Writes `targets.rs`: the names, aliases, paths and texts of the target files.
 fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=targets");
     let mut entries = String::new();
@@ -101,7 +101,7 @@ fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the files of a kind below a folder of the package, sorted, with relative and full paths.
+/// Returns the files with an extension below a folder, sorted, with relative and full paths.
 fn files(folder: &str, ending: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! Models, graphs and logs of any size, generated as text.
+//! Generates models, TorchScript graphs and exporter logs of any size.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn chain_text(nodes: usize) -> String {
     format!("{HEADER} chain (float[n, 4] v0, float[4] bias) => (v{nodes}) {{ {body} }}")
 }
 
-/// Returns attention layers with every reshape computed from shapes, as exporters write them.
+/// Returns attention layers whose `Reshape` targets are computed with `Shape`, as in exported models.
 pub fn transformer(layers: usize) -> Model {
     let layer = |at: usize| {
         format!(
@@ -61,7 +61,7 @@ pub fn transformer(layers: usize) -> Model {
     ))
 }
 
-/// Returns a sequence of `If` nodes, each with something to simplify in both branches.
+/// Returns a sequence of `If` nodes, each with an `Identity` to remove in both branches.
 pub fn branches_in_a_row(count: usize) -> Model {
     let branch = |at: usize| {
         format!(
@@ -77,7 +77,7 @@ pub fn branches_in_a_row(count: usize) -> Model {
     parsed(&format!("{HEADER} row (float[n, 4] v0, bool c) => (v{count}) {{ {body} }}"))
 }
 
-/// Returns nested `If` nodes, with some nodes at every depth.
+/// Returns nested `If` nodes, with a chain of `Relu` nodes at every depth.
 pub fn nested_branches(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {
         let chain: String =
@@ -98,7 +98,7 @@ pub fn nested_branches(depth: usize) -> Model {
     parsed(&format!("{HEADER} branches (float[n, 4] x, bool c) => (k{depth}) {{ {body} }}"))
 }
 
-/// Returns nested `Loop` nodes, each of which changes the size of its state.
+/// Returns nested `Loop` nodes, each of which doubles the size of its state.
 pub fn nested_loops(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {
         format!(
@@ -117,7 +117,7 @@ pub fn nested_loops(depth: usize) -> Model {
     parsed(&format!("{HEADER} loops (float[n, 4] x, int64 m) => (k{depth}) {{ {body} }}"))
 }
 
-/// Returns a traced graph of elementwise operators with scopes and source lines, as printed by PyTorch.
+/// Returns the text of a traced graph of `aten::relu` calls, with scopes and source lines.
 pub fn torchscript(nodes: usize) -> String {
     let call = |at: usize| {
         let scope = format!("scope: net.Net::/net.Layer::layer{} # /app/net.py:{}:0", at / 10, at % 500 + 1);

@@ -1,6 +1,6 @@
-//! Benchmarks of the tools on inputs of growing size, which should take time linear in the size.
+//! Benchmarks on inputs of growing size. Their time should be linear in the size.
 //!
-//! `cargo bench` runs all benchmarks, `cargo bench -- lint` those of one subject.
+//! `cargo bench` runs all benchmarks, and `cargo bench -- lint` only those of linting.
 
 mod fix;
 mod infer;

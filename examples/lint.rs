@@ -1,4 +1,4 @@
-//! Lints a model and prints the findings: `cargo run --example lint -- model.onnx`.
+//! Lints a model and prints its warnings and errors: `cargo run --example lint -- model.onnx`.
 
 use std::error::Error;
 use std::process::ExitCode;

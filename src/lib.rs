@@ -1,7 +1,8 @@
-//! Linter, fixer and converter for ONNX models: the library of `onnx-lint` and `onnx-fix`.
+//! Linter, fixer and converter for ONNX models: the library of `onnx-lint`, `onnx-fix` and `onnx-diff`.
 //!
 //! # Reading and linting a model
-//! [`open`] reads a model in any format, and [`lint()`] reports its problems. Weights are not read.
+//! [`open`] reads a model in any supported format, and [`lint()`] reports its problems. Weights stay in
+//! the file, which is mapped into memory.
 //!
 //! ```
 //! use onnx_lint::{Level, LintOptions};
@@ -40,7 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`save`] does the same for a model without external data.
+//! [`save`] saves a model without external data.
 //!
 //! # Custom rules
 //! Rules are text that is parsed at run time; `rules/README.md` defines their language. Rules with a
@@ -76,8 +77,8 @@
 //!
 //! # Modules
 //! [`graph`] represents a model, [`mod@read`] and [`mod@write`] convert it from and to files, [`infer`]
-//! infers types, shapes and constants, and [`diag`] defines findings. Modules that are not listed are
-//! internal and may change at any time.
+//! infers types, shapes and constants, and [`diag`] defines findings. Modules that are
+//! hidden from this documentation are internal and may change at any time.
 //!
 //! # Features
 //! `tools` (default) provides the commands, which a program can call through `command`. With

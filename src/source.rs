@@ -1,6 +1,6 @@
 //! Python sources of a graph.
 //!
-//! The module locates them on this machine, and finds the frame of the user in a recorded stack.
+//! The module locates them on this machine, and finds the frame of user code in a recorded stack.
 
 mod expression;
 mod frames;
@@ -105,8 +105,8 @@ impl SourceFiles {
 
     /// Returns a place in the recorded `file`, with its line of code.
     ///
-    /// The code is the line of the local file, unless that is missing or differs from `recorded_code`. `line` and
-    /// `column` count from 1; `column` is 0 if only the line is known.
+    /// The code is the line of the local file, or `recorded_code` if that line is missing or differs from it.
+    /// `line` and `column` count from 1; `column` is 0 if only the line is known.
     pub fn place(
         &self,
         file: &str,
@@ -128,9 +128,10 @@ impl SourceFiles {
         }
     }
 
-    /// Returns the local path of a place, and the place, with columns if its line is unchanged.
+    /// Returns the local path of a place, and the place with the column and width of its expression.
     ///
-    /// The line is compared with that of the export. Returns `None` if the file, or the line in it, does not exist.
+    /// The column and width are 0 if the line differs from the recorded code. Returns `None` if the file or the
+    /// line does not exist.
     pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
         let source = self.source(&place.file)?;
         let path = source.path.clone();

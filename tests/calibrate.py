@@ -3,8 +3,8 @@
 The units are those of the cost model in `src/extract/cost/`: nanoseconds per node, and per 1,024 bytes, elements or
 products.
 
-Each operator runs on tensors of several sizes, and the profile of ONNX Runtime has the time of each node. A line through
-the times at the smallest and the largest size yields a fixed cost per node and a cost per unit of size.
+Each operator runs on tensors of several sizes, and the profile of ONNX Runtime has the time of each node. The time at the
+smallest size is the cost per node. The difference to the largest size yields the cost per unit of size.
 """
 
 import json
@@ -41,7 +41,7 @@ MEASURED = {
 
 
 def seconds(make, side) -> float:
-    """Returns the minimum time of a node over many runs: other load of the machine only adds to it."""
+    """Returns the seconds per node: the mean of a run, in the fastest of many runs."""
     graph = helper.make_graph(
         [make(at) for at in range(NODES)], "g",
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, [side, side]) for name in ("x", "w")],

@@ -42,7 +42,7 @@ def test_invalid_options_raise_the_message_of_the_command(clumsy):
     assert caught.value.findings == []
     with pytest.raises(OnnxLintError) as caught:
         onnx_lint.convert_version(clumsy, 99)
-    assert "there is no opset 99: they go from 1 to" in str(caught.value)
+    assert "there is no opset 99: opsets go from 1 to" in str(caught.value)
     assert "Usage" not in str(caught.value)
 
 

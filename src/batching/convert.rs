@@ -107,9 +107,9 @@ impl Cx<'_> {
                 if operand.dims()?.get(axis) != Some(&Some(1)) {
                     return match traced {
                         1 => unknown("the size of an axis is not known"),
-                        _ => mixes(format!(
-                            "it combines the samples with a constant traced for {traced} samples"
-                        )),
+                        _ => {
+                            mixes(format!("it combines the samples with a value traced for {traced} samples"))
+                        }
                     };
                 }
                 let size = self.size()?;

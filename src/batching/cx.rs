@@ -1,4 +1,4 @@
-//! State of a batching pass: layouts, unfinished patches, and obstacles.
+//! State of a batching pass: layouts, patches, and obstacles.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -83,9 +83,7 @@ impl Cx<'_> {
         let node =
             OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
         if schema::legal(&node, opset).is_err() {
-            let why = format!(
-                "the rewrite needs `{op}`, which opset {opset} does not support for this element type"
-            );
+            let why = format!("the rewrite needs a `{op}` node that opset {opset} does not support");
             let (node, value, kind) = (self.scope.node, None, Kind::Unsupported);
             self.obstacles.push(Obstacle { node, value, kind, why });
         }

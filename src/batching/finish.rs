@@ -1,4 +1,4 @@
-//! Final layouts of the outputs of a graph, and the names of its patch.
+//! Conversion of outputs to their final layouts, and completion of patches.
 
 use rustc_hash::FxHashMap;
 
@@ -82,7 +82,7 @@ fn is_captured(cx: &Cx, value: ValueId) -> bool {
     nodes.iter().any(|&node| scopes::captures_of_node(cx.model, node).contains(&value))
 }
 
-/// Renames a value at its producer and its readers, so that the converted output can have the name.
+/// Renames a value at its producer and its readers, so that the converted output can take its name.
 fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
     let model = cx.model;
     let is_new = !cx.scope.items.contains_key(&value);

@@ -1,11 +1,14 @@
 //! Batching: rewrites a model that was traced on one batch so that it runs on `N` samples.
 //!
-//! This is `vmap` on a graph. The [`Layout`] of a value is the position of its sample axis if the value is carried
-//! (differs between samples), or shared. Each operator has a batching rule (`rules/`), which receives the layouts of
-//! the operands. It emits nodes that compute the results of `N` independent samples, and returns their layouts. Samples
-//! therefore cannot mix: the result is `N` results of the traced model by construction. If an operator has no rule, or
-//! if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned, and the model is unchanged. Analysis and
-//! rewrite are one pass, so that `onnx-lint --dynamic` and `onnx-fix` report the same obstacles.
+//! This is `vmap` on a graph. A value is carried if it differs between samples, and shared otherwise. The
+//! [`Layout`] of a carried value is the position of its sample axis. The batching rule of an operator
+//! (`rules/`) receives the layouts of the operands. It emits nodes that compute the results of `N`
+//! independent samples, and returns their layouts. Samples therefore cannot mix: the rewritten model returns
+//! `N` results of the traced model by construction.
+//!
+//! If an operator has no rule, or if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned,
+//! and the model is unchanged. Analysis and rewrite are one pass, so that `onnx-lint --dynamic` and
+//! `onnx-fix` report the same obstacles.
 //!
 //! The result is a set of patches, one per graph, and the layout of each output of the model.
 
@@ -45,7 +48,7 @@ pub struct Batched {
 /// `facts` are the inferred facts of the traced model.
 ///
 /// # Errors
-/// An obstacle for every node that requires the traced batch size, combines samples, or has no batching rule.
+/// Returns the obstacles of the nodes and outputs that cannot be rewritten.
 pub fn plan(model: &Model, facts: &Facts, samples: &Samples) -> Result<Batched, Vec<Obstacle>> {
     Cx::new(model, facts, samples).run()
 }

@@ -9,7 +9,7 @@ pub enum Kind {
     Fixes,
     /// The node combines elements of several samples.
     Mixes,
-    /// No batching rule covers this use of the operator.
+    /// No batching rule supports this use of the operator.
     Unsupported,
     /// A rank, size or constant that the proof needs is unknown.
     Unknown,
@@ -18,9 +18,9 @@ pub enum Kind {
 /// A node or model output that prevents the model from running on another number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Node; `None` for an obstacle in the interface.
+    /// Node, or the producer of the output; `None` for an output that no node produces.
     pub node: Option<NodeId>,
-    /// Affected value, if it is not an output of the node.
+    /// Model output, if the obstacle concerns an output.
     pub value: Option<ValueId>,
     /// Kind.
     pub kind: Kind,

@@ -13,8 +13,7 @@ pub struct FreeDim {
     pub axis: i64,
     /// Name of the symbolic dimension (`dim_param`).
     pub name: String,
-    /// Requested role.
-    /// `None` selects samples for the first axis and for axes of size 1, and a size for others.
+    /// Requested role; if `None`, [`Group::is_of_samples`] determines it.
     pub holds: Option<AxisRole>,
 }
 
@@ -23,7 +22,7 @@ pub struct FreeDim {
 pub enum AxisRole {
     /// Samples, each of which has its own result.
     Samples,
-    /// Size along which the model may combine elements: height, width, sequence length.
+    /// Size along which the model may combine elements, such as height, width or sequence length.
     Size,
 }
 
@@ -74,7 +73,7 @@ impl Group {
     /// Returns the traced size; `None` if no axis of the group is static.
     ///
     /// # Errors
-    /// Two axes are static and differ.
+    /// Returns two sizes if they are static and differ.
     pub fn traced(&self) -> Result<Option<i64>, (i64, i64)> {
         let mut found = None;
         for size in self.axes.iter().filter_map(|axis| axis.size) {
@@ -87,8 +86,7 @@ impl Group {
     }
 
     /// Returns true if the axes hold samples.
-    /// By default, they do if there is one traced sample, or if each axis is the first one of its input.
-    /// Other axes are sizes, along which a model may combine elements.
+    /// By default, they do if the traced size is 1, or if each axis is the first axis of its input.
     pub fn is_of_samples(&self) -> bool {
         if let Some(holds) = self.holds {
             return holds == AxisRole::Samples;
@@ -110,7 +108,7 @@ pub enum RequestError {
 /// Resolves requests to axes, grouped by symbolic dimension.
 ///
 /// # Errors
-/// The requests that do not match the model.
+/// Returns the requests that do not match the model.
 pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<RequestError>> {
     let mut groups: IndexMap<&str, (Vec<InputAxis>, Option<AxisRole>)> = IndexMap::new();
     let mut misfits = Vec::new();

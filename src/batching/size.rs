@@ -1,9 +1,9 @@
-//! Dynamic sizes along which a model may combine elements: height, width, sequence length.
+//! Dynamic sizes along which a model may combine elements, such as height, width or sequence length.
 //!
-//! Shape inference propagates such a size through the model. If a Reshape hard-codes the traced size, its axis is found
-//! by splitting both shapes, from the left, into groups of axes with equal products. If a group has only one axis of
-//! the new shape, that axis gets the size of the old axes at run time. Other groups are unchanged; a later check
-//! reports them.
+//! Shape inference propagates such a size through the model, but a Reshape may hard-code the traced size. To
+//! find that size in the target shape, both shapes are split, from the left, into groups of axes with equal
+//! products. If only one target axis of a group has a size other than 1, it gets the size of the old axes at
+//! run time. Otherwise the Reshape is unchanged, and a later check reports it.
 
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
     Some(patch)
 }
 
-/// Returns the target shape with the size copied from the input; `None` if its axes are ambiguous.
+/// Returns the target shape with the size copied (0) or inferred (-1) instead of hard-coded.
+/// Returns `None` if the axes are ambiguous.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();

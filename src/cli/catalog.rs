@@ -14,7 +14,7 @@ use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::registry::{EXTENSION, RuleSet};
 
-/// The facts about a rule that the command line needs.
+/// A rule as the command line lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
     pub name: String,
@@ -36,14 +36,17 @@ pub struct Catalog {
 pub enum Extent {
     /// Rules that report something about a model.
     Linting,
-    /// All rules, without examples and source spans.
+    /// Rules with a pattern, without their examples.
     Fixing,
     /// All rules, with their examples.
     Pages,
 }
 
 impl Catalog {
-    /// Loads the built-in rules and those in `folders`; prints faults of the latter to standard error.
+    /// Loads the built-in rules and those in `folders`.
+    ///
+    /// # Errors
+    /// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
     pub fn load(folders: &[PathBuf], extent: Extent, color: ColorChoice) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
@@ -55,7 +58,7 @@ impl Catalog {
         Ok(Catalog { known: known(&rules), rules: Arc::new(rules) })
     }
 
-    /// The rules with patterns.
+    /// Returns the parsed rules.
     pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
     }
@@ -67,7 +70,7 @@ impl Catalog {
 
     /// Returns the codes of the rules with this code or name.
     ///
-    /// A rule that fixes another's findings shares its name.
+    /// Several rules may have one name, for example if one fixes the findings of another.
     pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
         let meant = |(code, known): &(&str, &RuleInfo)| {
             code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name
@@ -89,7 +92,10 @@ impl Catalog {
     }
 }
 
-/// Loads the rules in `folders` alone; prints their faults to standard error.
+/// Loads the rules in `folders` alone.
+///
+/// # Errors
+/// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
 pub fn own(folders: &[PathBuf], color: ColorChoice) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
@@ -136,7 +142,7 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
         (rule.code.to_string(), RuleInfo { name, level: rule.severity, fix: rule.listed().fix, summary })
     });
     let mut known: BTreeMap<String, RuleInfo> = headers.chain(written).collect();
-    // A rule may fix the findings of an analysis in code; a safe fix takes precedence.
+    // A rule may fix the findings of another rule; a safe fix takes precedence.
     for rule in rules.with_texts() {
         let found = rule.mends.as_deref().and_then(|code| known.get_mut(code));
         if let Some(found) = found.filter(|found| found.fix != Some("safe")) {

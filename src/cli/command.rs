@@ -1,7 +1,7 @@
-//! The commands for programs that embed them, run as from a shell or as functions.
+//! The commands for programs that embed them: as a process runs them, or as functions with a result.
 //!
-//! Arguments are those of the command line, beginning with the program name. In the functions, `-` means memory instead
-//! of standard input and output:
+//! Arguments are those of the command line, beginning with the program name. In [`lint`] and [`fix`], `-` means memory
+//! instead of standard input and output:
 //!
 //! ```
 //! use bytes::Bytes;
@@ -18,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No content of a file makes them panic. If they panic all the same, that becomes an error or a finding: a panic hook
-//! captures the panic message instead of printing it.
+//! A panic, which would be a bug, becomes an error or a finding: a panic hook captures its message instead of
+//! printing it.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -9,9 +9,10 @@ use crate::diag::{unreadable, unwritable};
 /// The outcome of a run that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// No findings, or every request was carried out.
+    /// No findings that fail the run, or every request was carried out.
     Clean,
-    /// Findings, pending changes with `--check`, or a conversion that is not possible.
+    /// Findings that fail the run, pending changes with `--check`, an impossible fix or conversion, or
+    /// models that are not proved equal.
     Found,
     /// A file could not be read.
     Failed,
@@ -39,17 +40,17 @@ impl Failure {
         Failure(message.into())
     }
 
-    /// A failure with `error` about the file at `path`.
+    /// Returns a failure with `error` about the file at `path`.
     pub fn at(path: &Path, error: impl Display) -> Self {
         Failure(format!("{}: {error}", path.display()))
     }
 
-    /// The file at `path` cannot be read.
+    /// Returns the failure for a file that cannot be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
         Failure(unreadable(path, error))
     }
 
-    /// The file at `path` cannot be written.
+    /// Returns the failure for a file that cannot be written.
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
         Failure(unwritable(path, error))
     }

@@ -36,7 +36,7 @@ impl ValueEnum for Made {
     }
 }
 
-/// Returns the generated text if the arguments contain `--generate`.
+/// Returns the generated text if the first argument is `--generate`.
 pub fn generated<A: Parser>(args: &[OsString]) -> Option<Result<Vec<u8>, clap::Error>> {
     if args.get(1).is_none_or(|first| first != "--generate") {
         return None;

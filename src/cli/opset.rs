@@ -5,7 +5,7 @@ use crate::schema;
 
 /// Parses the value of `--opset`.
 pub fn parse(text: &str) -> Result<i64, String> {
-    let opset = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    let opset = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     known(opset)
 }
 
@@ -14,7 +14,7 @@ pub fn known(opset: i64) -> Result<i64, String> {
     let latest = schema::latest("").map_or(0, i64::from);
     match (1..=latest).contains(&opset) {
         true => Ok(opset),
-        false => Err(format!("there is no opset {opset}: they go from 1 to {latest}")),
+        false => Err(format!("there is no opset {opset}: opsets go from 1 to {latest}")),
     }
 }
 

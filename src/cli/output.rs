@@ -38,7 +38,7 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
 /// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// Color if the output is a terminal or `CLICOLOR_FORCE` is set.
+    /// Color if the output is a terminal, or if `FORCE_COLOR` or `CLICOLOR_FORCE` is set.
     ///
     /// `NO_COLOR` (<https://no-color.org>) disables it.
     #[default]

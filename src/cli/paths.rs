@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_seen_from_the_folders_above() {
+    fn paths_are_relative_to_a_folder_above_them() {
         let below = |path: &str, folder: &str| below(Path::new(path), Path::new(folder));
         assert_eq!(below("/repo/a/./b/../c.onnx", "/repo"), Some("a/c.onnx".to_owned()));
         assert_eq!(below("/repo/a.onnx", "/repo/"), Some("a.onnx".to_owned()));

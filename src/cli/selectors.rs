@@ -27,7 +27,7 @@ pub fn named<'c>(word: &str, catalog: &'c Catalog, origin: &str) -> Result<Vec<&
     if codes.is_empty() { Err(unknown_rule(word, catalog, origin)) } else { Ok(codes) }
 }
 
-/// The failure for an unknown rule `word`.
+/// Returns the failure for an unknown rule `word`.
 fn unknown_rule(word: &str, catalog: &Catalog, origin: &str) -> Failure {
     let suggestion = match catalog.suggest(word) {
         Some(known) => format!("did you mean `{known}`?"),

@@ -17,7 +17,10 @@ pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
     arguments.iter().cloned().chain(config.targets.iter().map(|folder| config.resolve(folder))).collect()
 }
 
-/// Loads the built-in targets and those in `folders`; prints faults of the latter to standard error.
+/// Loads the built-in targets and those in `folders`.
+///
+/// # Errors
+/// A folder cannot be read, or a target has an error. Its faults are then printed to standard error.
 pub fn load(folders: &[PathBuf], color: ColorChoice) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {

@@ -54,7 +54,7 @@ impl FromStr for Level {
 /// Whether a fix is applied by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Applicability {
-    /// Proved to preserve all results.
+    /// Keeps correct results equal; applied by default.
     Safe,
     /// May change values or shapes; requires `--unsafe-fixes`.
     Unsafe,
@@ -83,11 +83,11 @@ pub struct Related {
 pub struct Finding {
     /// Linted file, as named on the command line.
     pub file: Arc<str>,
-    /// `EXP001`.
+    /// Code of the rule, such as `EXP001`.
     pub code: Arc<str>,
-    /// `baked-shape`.
+    /// Name of the rule, such as `baked-shape`.
     pub rule: Arc<str>,
-    /// Level of this finding; at most the level of its rule, and lower where the evidence is weaker.
+    /// Level of this finding: that of its rule, or a lower one if the evidence is weaker.
     pub level: Level,
     /// Problem in one sentence without a full stop, naming the values.
     pub message: String,
@@ -128,12 +128,12 @@ pub struct Anchor {
     pub op: Arc<str>,
 }
 
-/// Identity of a finding that does not depend on the location of the repository or its sources.
+/// Parts of a fingerprint that do not depend on where the repository or its sources are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Path of the file relative to the repository root; empty if unknown.
     pub file: Arc<str>,
-    /// For findings in Python: file, function and code.
+    /// File name, function and code of a finding in Python; empty for other findings.
     pub code: Arc<str>,
     /// Number of earlier findings in the file that are otherwise identical.
     pub twin: u32,

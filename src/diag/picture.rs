@@ -3,7 +3,7 @@
 /// Graph around a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// Producers of values, in topological order.
+    /// Nodes, inputs and outputs, in topological order.
     pub shapes: Vec<Shape>,
     /// Edges from producers to users.
     pub edges: Vec<Edge>,
@@ -13,7 +13,7 @@ pub struct Picture {
     pub command: String,
 }
 
-/// Node, or input or output of the graph.
+/// Node, input or output of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Kind of shape.

@@ -1,4 +1,4 @@
-//! Places of findings: a line of source code, a node of a graph, a span of a text.
+//! Places of findings: files, byte offsets, Python lines, nodes of graphs, and spans of text.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct SourcePlace {
 pub struct GraphPlace {
     /// Name of the graph, as a path through the nodes that own it (`main/If_3.then_branch`).
     pub graph: Arc<str>,
-    /// Name of the node, or its first output in quotes if it has none.
+    /// Name of the node; if it has no name, its first output in quotes.
     pub node: Arc<str>,
     /// 1-based position of the node in its graph, and the number of nodes; (0, 0) if it is not a node.
     pub position: (u32, u32),

@@ -6,9 +6,9 @@ use super::place::Place;
 /// Code, name and level of a built-in analysis, as on its page in `rules/lint/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleId {
-    /// `EXP001`.
+    /// Code, such as `EXP001`.
     pub code: &'static str,
-    /// `baked-shape`.
+    /// Name, such as `baked-shape`.
     pub name: &'static str,
     /// Level of the rule. A finding may have a lower one, where the evidence is weaker.
     pub level: Level,

@@ -1,4 +1,4 @@
-//! Combines two models: adds the graph of the second to that of the first, on shared inputs.
+//! Combines two models: adds the nodes of the second to the graph of the first, and shares inputs.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,7 +12,7 @@ use crate::graph::{
 };
 use crate::infer::Content;
 
-/// Combined model: the first, with the arenas of the second appended to its own.
+/// Combined model: the first, with the nodes, values and other objects of the second appended.
 pub struct Combined {
     pub model: Model,
     /// Number of nodes and values of the first model.
@@ -26,7 +26,8 @@ pub struct Combined {
 
 impl Combined {
     /// Combines two models, whose inputs in `pairs` are shared.
-    /// Declarations are dropped, except for those of shared inputs on which both models agree.
+    /// In the main graph, outputs and intermediate values lose their declared types. A shared input gets
+    /// the type on which both models agree.
     pub fn new(a: &Model, b: &Model, pairs: &Pairs) -> Self {
         let mut both = Combined {
             model: a.clone(),
@@ -83,7 +84,7 @@ impl Combined {
         self.both.contains(&value)
     }
 
-    /// Returns true if a value belongs to the second model.
+    /// Returns true if a value belongs to the second model only.
     pub fn is_second_value(&self, value: ValueId) -> bool {
         value.index() >= self.values
     }
@@ -163,7 +164,7 @@ impl Combined {
         self.model.graphs[inner] = empty;
     }
 
-    /// Replaces tensors of equal content by the first of them.
+    /// Replaces each tensor with the first one of equal content.
     fn unify_tensors(&mut self) {
         let tensors = &self.model.tensors;
         let mut first: FxHashMap<u64, Vec<TensorId>> = FxHashMap::default();

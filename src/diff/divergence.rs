@@ -32,7 +32,7 @@ pub struct NodeDescription {
     pub text: String,
 }
 
-/// Returns the first nodes upstream of `outputs` not proved equal, and the number of further ones.
+/// Returns the first differences upstream of `outputs`, and the number of those beyond the maximum.
 pub fn departures(
     both: &Combined,
     proof: &Proof,
@@ -110,7 +110,8 @@ impl<'m> Sides<'m> {
         self.model.producer(value).is_some_and(|(node, _)| &*self.model.nodes[node].op_type != "Constant")
     }
 
-    /// Returns true if two nodes correspond: equal names, or equal operators on equal inputs.
+    /// Returns true if two nodes correspond: their first outputs have one name, or their operators and
+    /// the inputs that both models have are equal.
     fn is_meant(&self, a: NodeId, b: NodeId) -> bool {
         let name =
             |node: NodeId| self.model.nodes[node].output(0).map(|value| &self.model.values[value].name);

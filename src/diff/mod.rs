@@ -40,7 +40,7 @@ pub enum Equivalence {
     Same,
     /// Identical except for names and node order.
     Renamed,
-    /// Equivalent by exact rules.
+    /// Equivalent by exact rules, or identical except for unused and repeated nodes.
     Exactly,
     /// Equivalent by rules that may round, or that assume properties of the values.
     Rounded,
@@ -116,7 +116,7 @@ impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
     }
 }
 
-/// Proves the strongest equivalence of two models at one opset, up to `best`.
+/// Proves the strongest possible equivalence of two models at one opset; `best` is an upper bound.
 fn shown<F: FnOnce() -> RuleSet>(
     comparison: &mut Comparison,
     (a, b): (&Model, &Model),

@@ -41,7 +41,7 @@ struct CallKey {
     nth: usize,
 }
 
-/// Value numbers, valid across two models in one arena.
+/// Value numbers, valid across two combined models.
 #[derive(Default)]
 pub struct Numbers {
     known: FxHashMap<Key, usize>,

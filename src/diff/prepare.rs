@@ -10,7 +10,8 @@ use crate::read::external::ExternalFiles;
 /// First IR version in which initializers need not be inputs.
 const INITIALIZERS_STAND_ALONE: i64 = 4;
 
-/// Maps external data from `folder`, inlines local functions, and removes constants from the inputs.
+/// Maps external data from `folder`, inlines local functions, and removes initializers from the inputs.
+/// Inputs are only changed below IR version 4, where an initializer must also be an input.
 ///
 /// # Errors
 /// The reason why the model cannot be prepared, as a sentence.

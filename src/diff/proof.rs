@@ -76,7 +76,7 @@ fn unite_constants(model: &Model, same: &mut EquivalenceChecker) {
     same.settle();
 }
 
-/// Groups opaque nodes by the maximum number of opaque nodes before them.
+/// Groups opaque nodes by the maximum number of opaque nodes on a path to them.
 fn by_depth(model: &Model) -> Vec<Vec<NodeId>> {
     let mut depths: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut levels: Vec<Vec<NodeId>> = Vec::new();

@@ -18,7 +18,7 @@ const COMPARED: usize = 1 << 24;
 pub struct Table {
     /// Versions and sizes.
     pub sizes: Vec<Row>,
-    /// Counts of operators that differ.
+    /// Operators whose number of nodes differs.
     pub operators: Vec<Row>,
     pub weights: Vec<Weight>,
     /// Producers and metadata.
@@ -134,7 +134,8 @@ fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
     named.collect()
 }
 
-/// Returns the weights that differ under one name, and those that only one model has under any name.
+/// Returns the weights of one name with different contents, and those that only one model has.
+/// A model has a weight if one of its weights has the same name or the same content.
 fn weights(a: &Model, b: &Model) -> Vec<Weight> {
     let (a, b) = (initializers(a), initializers(b));
     let mut changed = Vec::new();
@@ -202,7 +203,7 @@ fn metadata(a: &Model, b: &Model) -> Vec<Row> {
     rows(&of(a), &of(b))
 }
 
-/// Returns true if nodes, node names and value names are equal, in order.
+/// Returns true if operators, node names and value names are equal, in order.
 pub fn is_written_alike(a: &Model, b: &Model) -> bool {
     let names = |model: &Model, graph: GraphId| -> Vec<Arc<str>> {
         let graph = &model.graphs[graph];

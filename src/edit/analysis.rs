@@ -6,16 +6,16 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::{self, Facts, News};
 
-/// Maximum number of full re-inferences caused by changes inside local functions.
-/// Such nodes are inferred call by call, together with the whole model. Beyond the limit, the previous
-/// facts are used until the whole model is next analyzed.
+/// Maximum number of full inferences because of changes in local functions.
+/// The nodes of a function are inferred once per call, together with the whole model. Beyond the limit,
+/// the previous facts are used until the whole model is next analyzed.
 const MAX_RENEWALS: usize = 16;
 
 /// Cached analyses, and the changes since they were computed.
 #[derive(Default)]
 pub(super) struct Analysis {
     known: Option<(Facts, Uses)>,
-    /// Changes not yet inferred, per graph.
+    /// Changes since the facts were computed, per graph.
     news: FxHashMap<GraphId, News>,
     /// Graphs with such changes, in them or in their subgraphs.
     has_news: FxHashSet<GraphId>,
@@ -94,7 +94,8 @@ impl Analysis {
         self.get(model)
     }
 
-    /// Returns the analyses of a graph and its subgraphs; other graphs may have older, still valid facts.
+    /// Returns the analyses, updated for a graph and its subgraphs.
+    /// Facts of other graphs are still true, but may lack recent changes.
     pub fn of_graph(&mut self, model: &Model, graph: GraphId) -> &(Facts, Uses) {
         if self.has_news.contains(&graph) {
             if model.function_of(graph).is_none() {
@@ -112,7 +113,7 @@ impl Analysis {
         self.known.get_or_insert_with(new)
     }
 
-    /// Re-infers what the changes in a graph and its subgraphs affect.
+    /// Updates the analyses after the changes in a graph and its subgraphs.
     fn renew(&mut self, model: &Model, graph: GraphId) {
         let Some((facts, mut uses)) = self.known.take() else { return };
         let graphs = scopes::nested(model, graph);

@@ -47,7 +47,7 @@ impl Pending {
         }
     }
 
-    /// Returns the last position of some nodes.
+    /// Returns the highest position of some nodes.
     fn position(&self, nodes: &[NodeId]) -> usize {
         nodes.iter().filter_map(|node| self.positions.get(node)).max().copied().unwrap_or(0)
     }
@@ -207,7 +207,7 @@ impl<'a> PatchApplier<'a> {
         Attribute { value, ..attr }
     }
 
-    /// Adds an `Identity` that copies `from` to `to`, which keeps the name of a graph output.
+    /// Adds an `Identity` that copies `from` to the graph output `to`, so that `to` keeps its name.
     fn pass_on(&mut self, from: ValueId, to: ValueId, origin: &[NodeId], position: usize) {
         let node = Node {
             inputs: vec![Some(from)],

@@ -12,7 +12,7 @@ use crate::diag::rule_ids::{
 };
 use crate::graph::{GraphId, NodeId, ValueId};
 
-/// Guarantee of a change.
+/// Guarantee about the outputs of a model after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Safety {
@@ -20,7 +20,7 @@ pub enum Safety {
     Exact,
     /// Outputs are equal up to rounding.
     Rounding,
-    /// Outputs may change in value, element type or shape; only applied on request.
+    /// Outputs may change in value, element type or shape. Such changes are only made on request.
     Unsafe,
 }
 
@@ -30,9 +30,9 @@ pub enum Safety {
 pub enum Kind {
     /// A fault was fixed.
     Repaired,
-    /// A node was replaced because of the target opset, runtime or element type.
+    /// A node or an opset import was changed for the target opset, runtime or element type.
     Converted,
-    /// A node was replaced with several.
+    /// Nodes were replaced with a larger number of nodes.
     Decomposed,
     /// A subgraph or function moved into the graph that uses it.
     Inlined,
@@ -104,12 +104,12 @@ impl From<RuleId> for Kind {
     }
 }
 
-/// Rule, or pass with a documentation page like those of rules.
+/// Rule or pass that made a change. Passes have codes and documentation pages, as rules do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct By {
-    /// `OPT101`.
+    /// Code, such as `OPT101`.
     pub code: Arc<str>,
-    /// `double-transpose`.
+    /// Name, such as `double-transpose`.
     pub rule: Arc<str>,
     pub safety: Safety,
     /// Kind of its changes, unless a change has another one.
@@ -117,7 +117,7 @@ pub struct By {
 }
 
 impl From<RuleId> for By {
-    /// Attributes a change to a pass, which is always exact.
+    /// Converts the id of a pass. Its changes are taken to be exact.
     fn from(id: RuleId) -> Self {
         let (code, rule) = (Arc::from(id.code), Arc::from(id.name));
         By { code, rule, safety: Safety::Exact, kind: Kind::from(id) }
@@ -153,7 +153,7 @@ pub struct Change {
     pub at: Site,
     /// Other nodes that were replaced.
     pub with: Vec<NodeId>,
-    /// Short description, identical for changes of the same kind.
+    /// Short description; reports count changes with equal descriptions together.
     pub what: String,
     /// Saving, in units of the objective (`rules/COSTS.md`).
     /// It is negative if the change only lowers the total cost together with another one. It is `None`

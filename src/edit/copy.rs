@@ -40,12 +40,12 @@ struct Copy<'a> {
     names: &'a mut Names,
     caller: &'a Node,
     defaults: &'a [Attribute],
-    /// Copy of each value of the body; `None` for an input that the call omits.
+    /// Replacement of each value of the body; `None` for an input that the call omits.
     values: FxHashMap<ValueId, Option<ValueId>>,
 }
 
 impl Copy<'_> {
-    /// Returns the copy of a value, or the value itself if it is from outside of the body.
+    /// Returns the replacement of a value, or the value itself if it is from outside of the body.
     fn known(&self, value: ValueId) -> Option<ValueId> {
         self.values.get(&value).copied().unwrap_or(Some(value))
     }
@@ -59,7 +59,7 @@ impl Copy<'_> {
         Some(Attribute { value, ..attr.clone() })
     }
 
-    /// Copies nodes, in any order.
+    /// Copies nodes, which may be in any order.
     fn nodes(&mut self, nodes: &[NodeId], graph: GraphId) -> Vec<NodeId> {
         for &node in nodes {
             for output in self.model.nodes[node].outputs.clone().into_iter().flatten() {

@@ -41,7 +41,7 @@ pub fn is_unused(model: &Model, uses: &Uses, node: NodeId) -> bool {
 }
 
 /// Returns the unused initializers of a graph.
-/// Initializers that are also inputs of the model belong to its interface.
+/// Initializers that are also inputs of the model are part of its interface and not returned.
 pub fn unused_initializers(model: &Model, uses: &Uses, graph: GraphId) -> Vec<ValueId> {
     let is_main = matches!(model.graphs[graph].owner, Owner::Model);
     let unused = model.graphs[graph].initializers.iter().copied().filter(|&value| uses.count(value) == 0);
@@ -69,7 +69,7 @@ pub fn dead_nodes(model: &Model) -> FxHashSet<NodeId> {
     spread(model, counts, open, &|_| true)
 }
 
-/// Extends dead nodes by those that only they use, among those that `may` be removed.
+/// Extends dead nodes by nodes that only they use, if `may` allows their removal.
 fn spread(
     model: &Model,
     mut counts: Counts,

@@ -18,7 +18,7 @@ use crate::infer::Content;
 pub struct Duplicates {
     /// The name that they share.
     pub name: Arc<str>,
-    /// In file order; those of a graph precede those of its subgraphs.
+    /// The values, in file order; values of a graph precede those of its subgraphs.
     pub values: Vec<ValueId>,
     /// The graphs that define them.
     pub graphs: FxHashSet<GraphId>,
@@ -27,7 +27,7 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// The rule that reports them.
+    /// Returns the rule that reports them.
     pub fn rule(&self, model: &Model) -> RuleId {
         let is_initializer = |&value: &ValueId| model.values[value].initial.is_some();
         match self.values.iter().all(is_initializer) {
@@ -93,9 +93,9 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
     groups
 }
 
-/// Returns the graphs in which several values of one name are in scope.
+/// Returns the graphs of those values that are in scope together; all have one name.
 ///
-/// Both are of one graph, or one is of an enclosing graph.
+/// Two values are in scope together if they are of one graph, or the graph of one encloses the other.
 /// Runs in time linear in the values, because many sibling subgraphs can repeat a name.
 fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
     let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
@@ -124,7 +124,7 @@ fn definitions(model: &Model, id: GraphId) -> Vec<ValueId> {
     inputs.chain(initializers).chain(made).filter(|&value| seen.insert(value)).collect()
 }
 
-/// Iterates over a graph and those around it.
+/// Iterates over a graph and those that enclose it.
 fn ancestors(model: &Model, graph: GraphId) -> impl Iterator<Item = GraphId> {
     std::iter::successors(Some(graph), |&graph| model.parent(graph))
 }
@@ -140,7 +140,8 @@ fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
         }
 }
 
-/// In graphs that are not sorted, the order of the file is not the order of execution.
+/// Returns a reason unless the graphs of the values, and those that enclose them, are sorted.
+/// In other graphs, the order of the file is not the order of execution.
 fn sorted_or_why(model: &Model, group: &Duplicates) -> Option<&'static str> {
     let mut graphs: FxHashSet<GraphId> = group.graphs.clone();
     graphs.extend(group.graphs.iter().flat_map(|&graph| ancestors(model, graph)));

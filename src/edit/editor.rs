@@ -79,7 +79,8 @@ impl Editor {
         AnalysisView { model: &self.model, facts, uses }
     }
 
-    /// Returns the analyses of a graph and its subgraphs; other graphs may have older, still valid facts.
+    /// Returns the analyses, updated for a graph and its subgraphs.
+    /// Facts of other graphs are still true, but may lack recent changes.
     pub fn graph_analyses(&mut self, graph: GraphId) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.of_graph(&self.model, graph);
         AnalysisView { model: &self.model, facts, uses }
@@ -98,7 +99,7 @@ impl Editor {
     }
 
     /// Applies patches that were planned on the current model; returns how many were applied.
-    /// A patch is skipped if a previous one replaced one of its nodes, and rejected if it is invalid.
+    /// A patch is skipped if it replaces a node that an earlier one replaces, and rejected if it is invalid.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();
@@ -173,7 +174,7 @@ impl Editor {
         }
     }
 
-    /// Removes redundant attributes of a node.
+    /// Removes the named attributes of a node, which must have their default values.
     pub fn drop_attributes(&mut self, node: NodeId, names: &[Arc<str>], change: Change) {
         self.model.nodes[node].attrs.retain(|attr| !names.contains(&attr.name));
         self.done.changes.push(change);

@@ -1,4 +1,4 @@
-//! Finalizes a graph after patches: redirects uses, removes dead nodes, and sorts.
+//! Finalizes a graph after patches: redirects uses, removes dead nodes and initializers, and sorts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) struct Finalized {
     pub touched: FxHashSet<NodeId>,
     /// Values that became initializers.
     pub constants: Vec<ValueId>,
-    /// Nodes removed along with replaced ones, sorted by id.
+    /// Nodes that were removed because only replaced nodes used them, sorted by id.
     pub removed: Vec<NodeId>,
 }
 

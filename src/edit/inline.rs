@@ -6,17 +6,17 @@ use super::{Change, Editor, Site};
 use crate::diag::rule_ids::INLINED_FUNCTION;
 use crate::graph::{Graph, GraphId, Model, NodeId, OpsetImport, Owner, normal_domain, scopes};
 
-/// Maximum number of inlined nodes for each node of the file, since nested calls can multiply.
+/// Maximum number of nodes after inlining per node before it; nested calls can multiply nodes.
 const NODES_PER_NODE: usize = 64;
-/// Number of inlined nodes that is always allowed.
+/// Number of nodes after inlining that is always allowed.
 const FEW_NODES: usize = 1 << 16;
-/// Maximum number of inlined nodes of any file.
+/// Maximum number of nodes after inlining, for any model.
 const MAX_NODES: usize = 1 << 20;
 
 /// Inlines all calls of local functions, nested ones included, and removes the functions.
 ///
 /// # Errors
-/// A function calls itself or imports another opset than the model, or the result would be too large.
+/// A function calls itself, two imports of a domain have different versions, or the result is too large.
 pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     let imports = united_imports(editor.model())?;
     let most = (editor.model().nodes.len() * NODES_PER_NODE).clamp(FEW_NODES, MAX_NODES);
@@ -36,7 +36,8 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     Err(Hindrance::Recursion)
 }
 
-/// Computes the number of nodes that the model would have with all calls inlined, nested ones included.
+/// Returns the number of nodes with all calls inlined, nested ones included.
+/// The calls themselves are counted, too.
 fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let contents = |root: GraphId| {
         let graphs = scopes::nested(model, root);
@@ -79,7 +80,7 @@ fn written_out(model: &Model) -> Result<usize, Hindrance> {
     Ok(total(&main, &sizes))
 }
 
-/// Removes all functions; empty, unreferenced graphs remain, so that ids stay valid.
+/// Removes all functions. Their graphs are emptied but remain in the model, so that ids stay valid.
 fn drop_functions(model: &mut Model) -> bool {
     let has_any = !model.functions.is_empty();
     for function in std::mem::take(&mut model.functions) {
@@ -103,7 +104,7 @@ impl fmt::Display for Hindrance {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Hindrance::Recursion => "one calls itself",
-            Hindrance::OtherOpset => "one imports another opset version than the model",
+            Hindrance::OtherOpset => "one imports another opset version than the model or another function",
             Hindrance::Size(most) => return write!(f, "inlining them would produce more than {most} nodes"),
         })
     }

@@ -9,7 +9,7 @@ use crate::graph::{GraphId, Model, ValueId};
 /// Generator of names that are unique in the model.
 pub struct Names {
     taken: FxHashSet<Arc<str>>,
-    /// Names that several values share, in different graphs.
+    /// Names that several values share.
     shared: FxHashSet<Arc<str>>,
     /// Last number used for each name prefix.
     last: FxHashMap<String, u64>,
@@ -29,7 +29,7 @@ impl Names {
     }
 
     /// Moves a value into another graph, and renames it if its name is not unique.
-    /// Names are unique within a graph, but not across graphs.
+    /// Graphs that do not enclose each other may use the same names.
     pub fn move_value(&mut self, model: &mut Model, value: ValueId, graph: GraphId) {
         let name = model.values[value].name.clone();
         if self.shared.contains(&name) {

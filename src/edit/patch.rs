@@ -31,7 +31,7 @@ impl<V> Item<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NewId(pub usize);
 
-/// Change of one graph, in terms of the model at planning time.
+/// Planned change of one graph. Its ids refer to the model at planning time.
 #[derive(Clone, Debug)]
 pub struct Patch {
     pub graph: GraphId,
@@ -41,16 +41,16 @@ pub struct Patch {
     pub tensors: Vec<Tensor>,
     /// First tensor id that refers to `tensors`; lower ids refer to the model.
     pub first_tensor: usize,
-    /// New and rewired nodes. A node with an existing output becomes its producer.
+    /// New and rewired nodes. They become the producers of the existing values among their outputs.
     pub nodes: Vec<PatchNode>,
-    /// Values that become constants; their producers are in `replaced`.
+    /// New values, or outputs of replaced nodes, that become constants.
     pub constants: Vec<(Item<ValueId>, Arc<Array>)>,
     /// Uses of values, also in subgraphs, to redirect to other values.
-    /// An output of the graph keeps its name, through an `Identity`.
+    /// If an output of the graph is redirected and no patch node produces it, an `Identity` keeps its name.
     pub redirects: Vec<(ValueId, Item<ValueId>)>,
-    /// Nodes to replace. They are removed once unused, together with producers that only they use.
+    /// Nodes to replace. Unused ones are removed, together with nodes that only they use.
     pub replaced: Vec<NodeId>,
-    /// Subgraph of a replaced node whose contents move into the graph.
+    /// Subgraph of a replaced node. Its contents move into the graph.
     pub absorbed: Option<GraphId>,
     /// Whether remaining values, and thus their facts, are unchanged; false for fixes of faults.
     pub keeps_values: bool,
@@ -84,7 +84,7 @@ impl Patch {
             && self.replaced.is_empty()
     }
 
-    /// Returns true if the patch redefines `value`.
+    /// Returns true if the patch redefines or redirects `value`.
     pub fn gives(&self, value: ValueId) -> bool {
         let made = self.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
         let constants = self.constants.iter().map(|(item, _)| item);

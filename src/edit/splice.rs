@@ -31,9 +31,9 @@ pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -
     patch.check(model).is_ok().then_some(patch)
 }
 
-/// Replaces `node` by the contents of its subgraph `body`; `results` are the values of its outputs.
-/// A value produced by a node of the subgraph takes the name of the output. A value from elsewhere,
-/// or one that already took the name of an output, gets an `Identity`.
+/// Replaces `node` with the contents of its subgraph `body`; `results` are the values for its outputs.
+/// If a node of the subgraph produces such a value, it then produces the output itself. An `Identity`
+/// copies values from elsewhere, and values that are needed for a second output.
 pub(super) fn splice(
     model: &Model,
     node: NodeId,
@@ -73,7 +73,7 @@ pub(super) fn splice(
     patch
 }
 
-/// Creates a patch entry for an unchanged node.
+/// Creates a patch entry that keeps a node with its inputs and outputs.
 fn kept(model: &Model, node: NodeId) -> PatchNode {
     let items = |values: &[Option<ValueId>]| values.iter().map(|value| value.map(Item::Old)).collect();
     PatchNode {

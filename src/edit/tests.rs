@@ -40,7 +40,7 @@ fn new_node(op: &str, inputs: &[Item<ValueId>], output: Item<ValueId>, origin: N
     }
 }
 
-/// Applies the patches planned by `make`, and compares the graph as text without its header.
+/// Applies the patches planned by `make`, and compares the model with the expected one as text.
 #[track_caller]
 fn check(graph: &str, make: impl Fn(&Model) -> Vec<Patch>, applied: usize, expected: &str) {
     let mut editor = Editor::new(model(graph));
@@ -131,7 +131,7 @@ fn first_of_two_conflicting_patches_is_applied() {
 
 #[test]
 fn nodes_are_sorted_after_patches() {
-    // One node redefines `a` and `c`, at the position of the latter.
+    // One node replaces the producers of `a` and `c`, at the position of the latter.
     let graph = "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  c = Exp (x)  y = Add (b, c) }";
     let make = |model: &Model| {
         let mut patch = patch(model, "c");

@@ -42,9 +42,9 @@ pub struct Scope<'m> {
     pub bounds: Bounds,
     /// Opset of ai.onnx that the graph imports.
     pub opset: i64,
-    /// Declared facts of outputs.
+    /// Declared facts of graph outputs.
     ///
-    /// Only conversions rely on them, because they would otherwise fail.
+    /// Only conversion rules use them, because a conversion may be impossible without them.
     pub claims: Vec<(Id, Fact)>,
     /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,
@@ -139,7 +139,8 @@ pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
         && call.children.iter().all(at_hand)
 }
 
-/// Returns true if the result is wider than the first input: narrow weights are kept narrow on purpose.
+/// Returns true if the elements of the result have more bits than those of the first input.
+/// Such a result is not folded, because weights are stored in narrow types on purpose.
 fn is_widened(egraph: &EGraph, call: &Call, made: &TensorFact) -> bool {
     let taken = egraph[call.children[0]].data.fact().elem();
     made.elem.and_then(ElemType::bits) > taken.and_then(ElemType::bits)

@@ -19,9 +19,9 @@ use crate::schema::{self, Determinism, Schema};
 /// E-graph of a graph.
 pub struct Built<'m> {
     pub egraph: EGraph<'m>,
-    /// Class of each value that the graph defines or captures.
+    /// Class of each input and output of the graph, and of each value that its nodes use or produce.
     pub class_of: FxHashMap<ValueId, Id>,
-    /// E-node of each node that became a call, in graph order.
+    /// E-node of each node that became a call, in topological order.
     pub calls: Vec<(NodeId, ENode)>,
 }
 

@@ -43,7 +43,8 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         rebuild(&mut self.built.egraph);
     }
 
-    /// Returns a class number, equal for equal values; valid until the next assertion.
+    /// Returns the class number of a value, which values proved equal share.
+    /// It is valid until the next change.
     pub fn class(&self, value: ValueId) -> Option<usize> {
         self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))
     }

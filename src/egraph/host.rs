@@ -20,7 +20,7 @@ pub struct NodeRef {
     pub index: u32,
 }
 
-/// Clean e-graph, with its calls indexed by operator.
+/// E-graph after rebuilding, with its calls indexed by operator.
 pub struct ClassHost<'a, 'm> {
     egraph: &'a EGraph<'m>,
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,

@@ -1,6 +1,6 @@
-//! E-graph of one scope: every value with all known equivalent computations.
+//! E-graph of one graph: every value with the equivalent computations found so far.
 //!
-//! Each graph of the model has its own e-graph, and subgraphs come first. A value is an e-class. A node
+//! Each graph of the model has its own e-graph; subgraphs are optimized first. A value is an e-class. A node
 //! of a single-output operator is in the class of its output. A node of any other operator is in a
 //! class of its own (the *call*), and each output is a projection of it. A node with outputs that are
 //! not a function of its e-graph representation (random numbers, unknown operators, subgraphs) has a

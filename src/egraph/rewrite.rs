@@ -12,7 +12,7 @@ use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
-/// Maximum number of origin nodes to keep per class: the last ones.
+/// Maximum number of origin nodes of a new class. If there are more, the highest ids are kept.
 /// Without a limit, repeated pairwise fusion of a long chain would accumulate all of its nodes.
 const MOST_ORIGINS: usize = 64;
 

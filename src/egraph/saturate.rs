@@ -25,7 +25,7 @@ pub struct Limits {
     /// Maximum number of e-nodes, as a multiple of the initial number, plus [`Limits::slack`].
     pub growth: usize,
     pub slack: usize,
-    /// Maximum number of calls per class, except for conversions.
+    /// Maximum number of calls per class; conversion rules ignore it.
     /// Without a limit, repeated pairwise fusion of a chain would add a call for every part of it.
     pub forms: usize,
 }
@@ -107,7 +107,7 @@ struct Planned<'r> {
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
 impl<'r> Saturation<'r> {
-    /// Applies `rules` until nothing changes, except for matches that are `useless`.
+    /// Applies `rules` until nothing changes or a limit is reached. Skips matches that are `useless`.
     /// The rules of previous runs must be included.
     pub fn run(&mut self, egraph: &mut EGraph, rules: &[&'r Rule], useless: Useless) {
         let most = egraph.total_number_of_nodes() * self.limits.growth + self.limits.slack;
@@ -238,7 +238,7 @@ fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
     key
 }
 
-/// Adds the constant to every class whose elements are known.
+/// Adds a constant e-node to every class whose elements are all known, unless they are strings.
 fn fold(egraph: &mut EGraph) -> bool {
     let mut constant: Vec<_> = egraph
         .classes()

@@ -23,7 +23,8 @@ pub struct OpKey {
 }
 
 impl OpKey {
-    /// Returns the version of the epoch in force at an opset, or the newest one if none is.
+    /// Returns the schema of the epoch at an opset.
+    /// If the epoch is not in force there, returns its newest schema.
     pub fn schema(&self, opset: i64) -> Option<&'static Schema> {
         let epoch = self.epoch?;
         let opset = u16::try_from(opset).unwrap_or(u16::MAX);
@@ -37,14 +38,14 @@ impl OpKey {
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     /// Opset that determines the meaning of its calls.
-    /// It is that of the graph or, if the epoch is not in force there, the first opset where it is.
+    /// It is that of the graph or, if the operator's version is newer, the first opset with that version.
     pub opset: i64,
     /// Schema at that opset.
     pub schema: Option<&'static Schema>,
     /// Default epoch of the operator, for rules that name none.
     /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
     pub named_plainly: Option<u16>,
-    /// Whether all versions of the epoch have at most one output.
+    /// Whether the newest version of the epoch has at most one output.
     pub makes_one: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::graph::uses::Uses;
 use crate::lint::locate::{Locator, Part, node_name};
 use crate::source::SourceFiles;
 
-/// Metadata key of a model or node with suppressed rules: `EXP001, DTY: why`.
+/// Metadata key under which a model or node lists suppressed rules: `EXP001, DTY: why`.
 const METADATA_KEY: &str = "onnx-lint.ignore";
 
 /// Rules whose findings are suppressed in a model.
@@ -23,7 +23,9 @@ pub struct Accepted {
     pub place: Place,
 }
 
-/// Returns the suppressions in the metadata of a model and its nodes; `spans` are those of its text.
+/// Returns the suppressions in the metadata of a model and its nodes.
+///
+/// `spans` has the positions of the nodes in the ONNX text that the model was read from, if any.
 pub fn accepted(model: &Model, spans: Option<&TextSpans>) -> Vec<Accepted> {
     let own = model.metadata.iter().filter(|(key, _)| &**key == METADATA_KEY);
     let own = own.map(|(_, text)| Accepted { node: None, words: words(text), place: Place::File });

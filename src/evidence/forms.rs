@@ -1,4 +1,4 @@
-//! Suggests replacements for nodes that a target does not support, by running `onnx-fix` on each.
+//! Suggests replacements for nodes that a target does not support, by fixing each node on its own.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::targets::Profile;
 const MOST_ASKED: usize = 32;
 
 /// Adds help to findings about unsupported nodes.
-/// It names the replacement that `onnx-fix --target` finds for each, or states that it finds none.
+/// It names the replacement that `onnx-fix --target` finds for the node, or states that it finds none.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
@@ -64,7 +64,7 @@ fn help_for(
     let outcome = fix(alone, &options, rules);
     if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
         return Some(format!(
-            "{command} finds no supported replacement for this node alone; the surrounding nodes may allow one"
+            "{command} finds no supported replacement for this node alone; it may find one for the node with its neighbors"
         ));
     }
     let made = &outcome.model;
@@ -79,7 +79,7 @@ fn help_for(
 }
 
 /// Extracts one node of the main graph as a model; its operands become inputs, or stay constants.
-/// Returns `None` for calls of functions, nodes with subgraphs, and values of unknown type.
+/// Returns `None` for nodes of or with subgraphs, calls of functions, and inputs or outputs of unknown type.
 fn alone(model: &Model, facts: &Facts, id: NodeId) -> Option<Model> {
     let node = &model.nodes[id];
     if node.graph != model.main || node.graphs().next().is_some() || model.callee(id).is_some() {

@@ -12,15 +12,16 @@ use crate::source::SourceFiles;
 /// Findings of a log that apply to one model.
 #[derive(Debug, Default)]
 pub struct Matched {
-    /// Findings at the nodes of the model.
+    /// Findings to report for the model.
     pub findings: Vec<Finding>,
-    /// Indices of the log findings that were attributed, or that the model already reports.
+    /// Indices of the log findings that the model reports, or makes obsolete.
     pub indices: Vec<usize>,
 }
 
 /// Attributes log findings to `model`.
 ///
-/// `spans` are those of its ONNX text, if it has one; `said` contains the findings so far.
+/// `spans` has the positions of the nodes in the ONNX text that the model was read from, if any; `said`
+/// contains the findings so far.
 pub fn matched(
     log: &[Finding],
     (model, spans): (&Model, Option<&TextSpans>),

@@ -29,7 +29,7 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// Whether the file could be read, and is valid.
     pub readable: bool,
-    /// Indices of the exporter log's findings that are reported here.
+    /// Indices of the exporter log's findings that this file reports, or makes obsolete.
     pub matched_log_findings: Vec<usize>,
     /// Suppressions in the model itself.
     pub accepted: Vec<Accepted>,
@@ -137,7 +137,8 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     }
 }
 
-/// Keeps one finding per rule and Python line, because a log repeats faults in warnings and graphs.
+/// Keeps the most severe finding of each rule at each Python line.
+/// A log repeats faults: in warnings and in graphs.
 fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
     let mut known: FxHashMap<(Arc<str>, Arc<str>, u32), usize> = FxHashMap::default();
     let mut kept: Vec<Finding> = Vec::new();

@@ -16,8 +16,8 @@ use crate::torch::trace::Trace;
 
 /// Lints the functions that `model` was exported from, as far as their sources are available.
 ///
-/// If a finding for the same line is already in `said`, it is kept, because the graph is better
-/// evidence; only its suggested rewrite is updated.
+/// If `said` already has a finding of the same rule at the same line, that one is kept, because the graph
+/// is better evidence. Only its suggested rewrite is updated.
 pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let by_program = exporter::is_torch_export(model);
     lint_lines(lines(model, sources), by_program, sources, said);
@@ -67,8 +67,8 @@ fn lint_lines(
 }
 
 /// Rules about faults that only the tracing exporter causes.
-/// The exporter based on `torch.export` handles or rejects such code. Exceptions are branches on sizes, and
-/// integer fractions of sizes, which both exporters bake in.
+/// The exporter based on `torch.export` exports such code correctly, or rejects it. Exceptions are branches
+/// on sizes, and integer fractions of sizes, which both exporters bake in.
 const TRACER_ONLY: [RuleId; 12] = [
     rule_ids::BAKED_SHAPE,
     rule_ids::ITEM_BAKED,
@@ -84,7 +84,7 @@ const TRACER_ONLY: [RuleId; 12] = [
     rule_ids::TENSOR_DATA,
 ];
 
-/// Returns the lines that nodes came from, and their callers, by file.
+/// Returns the source lines of all nodes and of the callers of those lines, by file.
 fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u32>> {
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);

@@ -17,7 +17,7 @@ pub fn cause(class: &str, message: &str) -> Option<Kind> {
         .or_else(|| other(message))
 }
 
-/// Recognizes dynamic axes that torch.export specialized to a static size.
+/// Recognizes violated constraints on dynamic axes, such as an axis specialized to a static size.
 fn specialized(message: &str) -> Option<Kind> {
     if let Some(rest) = after(message, "tracing inferred a static shape of ") {
         let (input, axis) = dimension(after(rest, "for dimension ").unwrap_or(""));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_operators_of_all_versions_are_recognized() {
+    fn messages_about_unsupported_operators_are_recognized() {
         check(
             "Exporting the operator 'aten::special_bessel_j0' to ONNX opset version 17 is not supported",
             unsupported("aten::special_bessel_j0", Some(17), None),

@@ -107,7 +107,7 @@ pub fn is_state(code: &str) -> bool {
     !all.is_empty() && all.into_iter().all(|state| state)
 }
 
-/// Returns the condition of `if …:`, or the value of `name = … and …`; `code` itself for other code.
+/// Returns the condition in a line such as `if …:` or `name = … and …`, or else the whole line.
 pub fn condition(code: &str) -> &str {
     let keywords = ["if ", "elif ", "while "];
     let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));

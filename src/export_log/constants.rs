@@ -5,7 +5,7 @@ use crate::diag::rule_ids;
 
 use super::finding::{Words, shown};
 
-/// Returns the finding for the warning; `None` if the constant is the same for every input.
+/// Returns the finding for the warning; `None` if the line shows that the warning is harmless.
 pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     let from_numpy = function.ends_with("from_numpy");
     if !from_numpy && (is_literal_call(function, code) || is_size_call(function, code)) {
@@ -27,7 +27,7 @@ pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     })
 }
 
-/// Returns true if all calls of `function` in `code` have a single size as argument.
+/// Returns true if all calls of `function` in `code` have a single size as first argument.
 ///
 /// Sizes are tensors while tracing, so that `torch.tensor(x.shape[1])` is traced.
 fn is_size_call(function: &str, code: &str) -> bool {
@@ -42,7 +42,7 @@ fn is_size_call(function: &str, code: &str) -> bool {
     !calls.is_empty() && calls.iter().all(|rest| is_size(first_argument(rest).trim()))
 }
 
-/// Returns true if all calls of `function` in `code` have literals as arguments.
+/// Returns true if all calls of `function` in `code` have a literal as first argument.
 fn is_literal_call(function: &str, code: &str) -> bool {
     let name = function.rsplit('.').next().unwrap_or(function);
     let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();

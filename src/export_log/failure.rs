@@ -7,7 +7,7 @@ use crate::source::{Frame, frames, is_library};
 /// An exception printed by Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure<'a> {
-    /// Class, such as `torch.onnx.errors.UnsupportedOperatorError`; empty if the log ends before it.
+    /// Class, such as `torch.onnx.errors.UnsupportedOperatorError`; empty if the log does not show it.
     pub class: &'a str,
     /// Message, which may have many lines.
     pub message: &'a str,
@@ -22,7 +22,7 @@ pub struct Failure<'a> {
 /// Chained exceptions, root cause first.
 pub type Chain<'a> = Vec<Failure<'a>>;
 
-/// Limit of the lines of a message; the longest messages of PyTorch have about 60.
+/// Limit of the lines of a message. The longest messages of PyTorch have about 60 lines.
 const MAX_MESSAGE_LINES: usize = 200;
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
@@ -31,7 +31,7 @@ const TRACEBACK: &str = "Traceback (most recent call last):";
 const LINKS: [&str; 2] =
     ["The above exception was the direct cause of the following", "During handling of the above exception"];
 
-/// Returns all exceptions in `lines`, which are consecutive slices of `text`.
+/// Returns the exceptions in `lines`, grouped into chains. `lines` are consecutive slices of `text`.
 pub fn chains<'a>(text: &'a str, lines: &[&'a str]) -> Vec<Chain<'a>> {
     let mut chains: Vec<Chain<'a>> = Vec::new();
     let mut linked = false;
@@ -68,7 +68,7 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
 /// Parses the traceback at line `start`, and returns the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
     let line = lines[start];
-    // A traceback within a message (`Original exception Traceback …`) has the indentation of that line.
+    // If a message precedes the traceback (`Original exception Traceback …`), the line's indentation counts.
     let before = line.find(TRACEBACK).map_or("", |at| &line[..at]);
     let is_sentence = before.contains("exception");
     let indent = if is_sentence { line.len() - line.trim_start().len() } else { before.len() };
@@ -126,7 +126,7 @@ fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     (named && dotted).then_some(failure)
 }
 
-/// Returns the part of `text` that consecutive `lines` cover.
+/// Joins consecutive lines of `text` to one slice.
 fn join<'a>(text: &'a str, lines: &[&'a str]) -> &'a str {
     let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     match (lines.first(), lines.last()) {
@@ -147,8 +147,8 @@ const USER_STACKS: [&str; 5] = [
 impl Failure<'_> {
     /// Returns the stack frame in the code of the model.
     ///
-    /// This is the frame in the message, else the innermost user frame called by PyTorch. Frames that only call
-    /// PyTorch belong to the export script.
+    /// The message may name this frame. Otherwise, it is the innermost user frame that PyTorch called. User
+    /// frames that PyTorch did not call belong to the export script.
     pub fn model_frame(&self) -> Option<Frame> {
         let named = USER_STACKS.iter().filter_map(|mark| self.message.split_once(mark));
         let named = named.filter_map(|(_, stack)| frames(stack).into_iter().find(|f| !is_library(&f.file)));

@@ -100,7 +100,7 @@ fn zero_one(input: &Input, axis: Option<u32>, size: i64) -> Words {
     }
 }
 
-/// Renders an expression in brackets, truncated: it may be a sum over all classes of a detector.
+/// Renders an expression in parentheses, truncated: it may be a sum over all classes of a detector.
 fn in_brackets(expression: &str) -> String {
     if expression.is_empty() { String::new() } else { format!(" (`{}`)", on_one_line(expression)) }
 }

@@ -135,7 +135,7 @@ fn numpy_array(code: &str) -> Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: if is_of_counts(code) || reads_shape(code) { Level::Info } else { Level::Warning },
         message: format!(
-            "{} converts a tensor to NumPy: its result becomes a constant of the example input",
+            "{} converts a tensor to NumPy: its result becomes a constant computed from the example input",
             shown(code, "this line")
         ),
         note: "exporters record PyTorch operations, not NumPy operations",
@@ -147,7 +147,7 @@ fn numpy_array(code: &str) -> Words {
 fn shape_value(code: &str) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
-        // Most such sizes are constant, as in `math.sqrt(q.shape[-1])`; the graph shows the others.
+        // Most such sizes are constant, as in `math.sqrt(q.shape[-1])`.
         level: Level::Info,
         message: format!(
             "{} converts a size to a Python number: the graph keeps the size of the example input",
@@ -193,7 +193,7 @@ fn iteration(remark: &Remark) -> Words {
             "{} is unrolled: the graph has one copy of its body for each iteration of the example input",
             shown(remark.code(), "a Python loop over a tensor")
         ),
-        note: "the iteration count of the graph is fixed: it drops further iterations, and fails if there are fewer",
+        note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
         help: "compute the whole tensor at once, or use `torch.scan`, `torch.nn.GRU` or similar functions, which \
                export as one operator"
             .into(),
@@ -280,7 +280,7 @@ fn untraced(what: &str, code: &str) -> Words {
         } else {
             format!("{} uses `{what}`, which is not recorded", shown(code, "the model"))
         },
-        note: "values that the tracer cannot record become constants of the example input",
+        note: "values that the tracer cannot record become constants computed from the example input",
         help: "use recorded functions: `view` or `reshape` instead of `resize_`, and torch functions of the inputs \
                instead of computations in Python"
             .into(),

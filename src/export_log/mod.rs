@@ -1,7 +1,7 @@
 //! Reader of export logs: warnings and exceptions, attributed to lines of the user's code.
 //!
-//! A log is any text; unrecognized lines are skipped. The TorchScript reader parses TorchScript graphs in a log.
-//! This module uses them only to find the source lines of operators.
+//! A log is any text; unrecognized lines are skipped. TorchScript graphs in a log are used only to find the
+//! source lines of operators. The TorchScript reader parses the graphs themselves.
 
 mod cause;
 mod code;
@@ -80,12 +80,12 @@ const MAX_GUARDS: usize = 1000;
 /// Key that identifies duplicates: the kind, and the line of a file.
 type Fault = (Kind, Option<(Arc<str>, u32)>);
 
-/// A log, with the indices to attribute its remarks to source lines.
+/// A log, with the data that attributes its remarks to source lines.
 struct Log<'a> {
     lines: &'a [&'a str],
     nodes: &'a [Node<'a>],
     guards: Vec<Guard<'a>>,
-    /// Node of each graph that changes a size in place, cached.
+    /// For each graph, the cached node that changes a size in place.
     written: RefCell<FxHashMap<usize, Option<Node<'a>>>>,
     sources: &'a SourceFiles,
     suspects: Suspects<'a>,
@@ -206,7 +206,7 @@ impl Log<'_> {
     }
 }
 
-/// Returns the kind of an exception without a more specific rule.
+/// Returns the kind of an exception whose message is not recognized.
 fn stopped(failure: &Failure) -> Kind {
     let message = failure.message.lines().next().unwrap_or("").trim();
     Kind::Failed { class: failure.class.to_owned(), message: message.to_owned() }

@@ -130,7 +130,7 @@ impl Remark {
 
     /// Returns true if the line is in an installed package, such as transformers or torchvision.
     ///
-    /// Logs warn about packages for nearly every working model; only the graph shows real faults.
+    /// The logs of nearly all working models have such warnings, so most of them are harmless.
     pub fn is_in_a_package(&self) -> bool {
         self.place.as_ref().is_some_and(|place| is_installed(&place.file))
     }

@@ -1,6 +1,6 @@
 //! Search for the source line of an exception that does not name one.
 //!
-//! It covers the script that ran the export, and the modules that the script imports.
+//! The script that ran the export is searched, and the modules that the script imports.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,8 @@ impl<'a> Suspects<'a> {
         Suspects { sources, near, log, known: RefCell::default() }
     }
 
-    /// Returns the most likely line of the fault `kind`; `None` if several lines are equally likely.
+    /// Returns the most likely line of the fault `kind`.
+    /// Returns `None` if no line is likely, or if several lines are equally likely.
     ///
     /// `callers` are the frames of the script that ran the export.
     pub fn find(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {

@@ -32,7 +32,7 @@ pub fn equal(text: &str) -> Option<(String, String)> {
     Some((plain(one), plain(other)))
 }
 
-/// Describes all violations except for the first, which the main message covers.
+/// Describes all violations except for the first, which the main message describes.
 pub fn others(message: &str) -> Vec<String> {
     let fixed = lines(message).filter_map(fixed);
     let guards = lines(message).filter_map(of_guard).map(|guard| guard.in_words());

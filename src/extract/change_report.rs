@@ -29,7 +29,7 @@ struct Made<'p> {
     with: IndexSet<NodeId>,
 }
 
-/// Builds the changes of a patch: each removed and each added node is in exactly one change.
+/// Builds the changes of a patch. Every removed node is part of one of them.
 pub(super) fn account(
     model: &Model,
     chosen: &Chosen,
@@ -87,7 +87,7 @@ pub(super) fn account(
         let codes = owed.get(&node).into_iter().flatten().map(|&step| &*chosen.provenance.step(step).code);
         let change = by_rules(chosen, codes, pass, node, with, what.to_owned());
         let kind = match Kind::from(pass) {
-            // By a rule, the node was redundant; without one, it was a common subexpression.
+            // If a rule removed the node, it was redundant. Otherwise, it was a common subexpression.
             Kind::Merged if change.by != By::from(pass) => Kind::Removed,
             kind => kind,
         };
@@ -124,7 +124,7 @@ fn by_rules<'c>(
     Change { also: rules.collect(), with, ..Change::new(by, Site::Node(at), what) }
 }
 
-/// Describes why a node was removed that no rule replaced.
+/// Returns the pass and the description for a removed node without new nodes in its place.
 fn became(chosen: &Chosen, model: &Model, node: NodeId) -> (RuleId, &'static str) {
     let outputs = model.nodes[node].outputs.iter().flatten();
     let mut forms = outputs.filter_map(|output| {

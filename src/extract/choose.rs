@@ -1,4 +1,4 @@
-//! Extraction: selects one legal e-node for every needed class, at minimum cost.
+//! Extraction: selects one legal e-node for every needed class, at low total cost.
 //!
 //! The first step selects the cheapest e-node of every class bottom-up, as if nothing were shared. A
 //! local search (`search`) then counts shared work once. It includes moves that change several classes
@@ -55,7 +55,7 @@ impl Selection {
 /// Selects e-nodes for `roots` and everything they need.
 ///
 /// `original` holds the e-nodes of the source graph. Roots that cannot be extracted are skipped.
-/// Without `pricing`, original e-nodes cost nothing, so that legal ones are kept.
+/// Without `pricing`, original e-nodes cost nothing, so that the legal ones among them are kept.
 pub fn choose(
     egraph: &EGraph,
     target: &Target,

@@ -28,8 +28,8 @@ impl Cost {
     }
 
     /// Adds two costs; the sum is [`Cost::MAX`] if either is.
-    /// Tree costs of heavily shared work grow exponentially. Sums saturate at the largest possible cost,
-    /// which preserves their order, though not strictly.
+    /// Tree costs of heavily shared work grow exponentially. Other sums saturate just below
+    /// [`Cost::MAX`]: large sums may become equal, but are never reordered.
     pub fn plus(self, other: Cost) -> Cost {
         if !self.is_finite() || !other.is_finite() {
             return Cost::MAX;
@@ -48,7 +48,7 @@ impl Cost {
     }
 }
 
-/// Minimum saving required to replace an original e-node.
+/// Surcharge for calls that are not original, so that original ones win ties.
 const CHANGE: u64 = 1;
 
 /// Cost model used for extraction.

@@ -20,9 +20,9 @@ use crate::infer::eval::Array;
 pub struct Chosen<'a, 'm> {
     pub egraph: &'a EGraph<'m>,
     pub choice: &'a Selection,
-    /// Original calls.
+    /// Original calls, each with its node.
     pub original: &'a FxHashMap<ENode, NodeId>,
-    /// E-node of each source node, as it was added.
+    /// E-node of each source node that became a call, as it was added.
     pub calls: &'a [(NodeId, ENode)],
     /// Provenance of the e-nodes that are not original.
     pub provenance: &'a Provenance<'a, 'm>,
@@ -38,7 +38,7 @@ pub struct Chosen<'a, 'm> {
 /// Planned graph.
 pub struct Planned {
     pub patch: Patch,
-    /// Classes whose value an `Identity` renames to a graph output.
+    /// Classes whose value an `Identity` copies to a graph output.
     pub renamed: Vec<Id>,
 }
 
@@ -291,7 +291,8 @@ impl<'a, 'm> Planner<'a, 'm> {
         (!self.is_absent(child)).then(|| self.slot(self.class(child)))
     }
 
-    /// Returns the outputs of a call. Unused ones are kept, as their number may matter (`Split`).
+    /// Returns the outputs of a call.
+    /// Unused ones are kept, because their number may matter (`Split`), unless they can be omitted.
     fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
         if tables.is_single(call) {
@@ -312,7 +313,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             let may_drop = is_optional && may_lose_outputs(key, &|input| self.is_given(call, input));
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
-                // Another node produces the class of this output under another name, so `old` stays unchanged.
+                // The class of this output is unused, or is produced under another name: `old` is still free.
                 (None, Some(old)) if !may_drop && !self.is_taken(old) => Some(Item::Old(old)),
                 (None, _) if may_drop || (kept.is_some() && old.is_none()) => None,
                 (None, _) => Some(self.new_value(class, None)),

@@ -21,7 +21,7 @@ pub(super) struct ProofWriter<'a, 'm> {
     graph: GraphId,
     /// Fresh values for classes without a value of the graph.
     made: FxHashMap<Id, ValueId>,
-    /// Output names of the node that the current step rewrites.
+    /// Outputs of the node that the current step rewrites, by class.
     own: FxHashMap<Id, ValueId>,
 }
 

@@ -1,5 +1,5 @@
 //! Provenance of e-nodes: the rules that each one derives from.
-//! These are the rule that created it and, transitively, those that created the inputs it matched.
+//! These are the rule that created it and, transitively, the rules that created the matched e-nodes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::egraph::{EGraph, ENode, Step, canonical, gives_constant};
 use crate::graph::NodeId;
 
-/// Maximum number of steps in the provenance of an e-node: the last ones.
+/// Maximum number of steps in the provenance of an e-node. If there are more, the last ones are kept.
 /// In a chain that is fused pairwise, each step derives from all previous ones.
 const MOST_STEPS: usize = 64;
 
@@ -25,7 +25,7 @@ pub struct Provenance<'a, 'm> {
 }
 
 impl<'a, 'm> Provenance<'a, 'm> {
-    /// Indexes the steps of a clean e-graph with its original calls.
+    /// Indexes the steps of a rebuilt e-graph with its original calls.
     pub fn new(
         egraph: &'a EGraph<'m>,
         original: &'a FxHashMap<ENode, NodeId>,
@@ -49,7 +49,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
         provenance
     }
 
-    /// Returns the code of the rule that created a call, if it is not original.
+    /// Returns the code of the rule that first added a call, if one did.
     pub fn maker(&self, call: &ENode) -> Option<&'a str> {
         self.maker.get(call).map(|&at| &*self.steps[at].code)
     }
@@ -90,7 +90,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
         self.steps.iter().enumerate().filter(|(_, step)| !step.equated.is_empty())
     }
 
-    /// Adds the creator of an e-node; original e-nodes have none.
+    /// Adds the step that created an e-node; original e-nodes have none.
     fn owe(&self, open: &mut BTreeSet<usize>, form: &ENode) {
         if !self.original.contains_key(form) {
             open.extend(self.maker.get(form));
@@ -98,7 +98,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
     }
 
     /// Adds the steps behind a constant: those that merged it with its class.
-    /// If there are none, adds the creators of e-nodes that evaluate to it.
+    /// If there are none, adds the steps that created e-nodes which evaluate to it.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
         open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {

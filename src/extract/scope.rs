@@ -25,7 +25,7 @@ pub struct Task<'a> {
     pub simplify: &'a [&'a Rule],
     /// All rules, including those of `simplify`.
     pub all: &'a [&'a Rule],
-    /// Cost model; without one, legal e-nodes are kept even if an alternative is cheaper.
+    /// Cost model; without one, legal original e-nodes are kept even if an alternative is cheaper.
     pub pricing: Option<&'a CostModel>,
     /// Whether changes include their proofs.
     pub explains: bool,
@@ -33,7 +33,7 @@ pub struct Task<'a> {
 
 /// Result for one graph.
 pub enum Done {
-    /// The graph was not changed: there was nothing to do, or it has a cycle.
+    /// The graph is kept. It has a cycle, or the result needs an `Identity` of an unsupported type.
     Unchanged,
     Planned {
         patch: Box<Patch>,
@@ -43,7 +43,7 @@ pub enum Done {
     Blocked(Vec<Blocker>),
 }
 
-/// Finds the cheapest equivalent of a graph that is legal at the target.
+/// Plans a cheap equivalent of a graph that is legal at the target.
 pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Task) -> Done {
     let Ok(egraph::Built { mut egraph, class_of, calls }) = egraph::build(model, graph, facts, uses) else {
         return Done::Unchanged;
@@ -111,7 +111,7 @@ fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) 
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
-/// Returns the classes to extract: the outputs and, if `keep` is set, every value of the graph.
+/// Returns the classes to extract: graph outputs and, if `keep` is set, the outputs of all nodes.
 fn roots(model: &Model, graph: GraphId, class_of: &FxHashMap<ValueId, Id>, keep: bool) -> Vec<Id> {
     let scope = &model.graphs[graph];
     let outputs = scope.outputs.iter().map(|port| port.value);

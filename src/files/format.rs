@@ -45,9 +45,9 @@ impl ModelFormat {
         }
     }
 
-    /// Encodes a model to consecutive pieces, with weights shared rather than copied.
+    /// Encodes a model to consecutive pieces. In the binary format, large weights are shared, not copied.
     ///
-    /// Returns `None` if the model exceeds the size limit of protobuf; then weights must become external.
+    /// Returns `None` if the model exceeds the size limit of binary protobuf; then weights must become external.
     ///
     /// # Errors
     /// The format cannot represent the model: messages nest too deep to be read back.

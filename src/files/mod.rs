@@ -1,4 +1,4 @@
-//! Model files: opening in any supported format, atomic saving.
+//! Model files: opening in any supported format, and atomic saving.
 
 mod format;
 mod open;

@@ -30,7 +30,7 @@ pub struct ModelFile {
     pub form: ModelFormat,
     /// Directory of the external data.
     pub folder: PathBuf,
-    /// Bytes of the file, memory-mapped.
+    /// Bytes of the file, which [`open`] maps into memory.
     pub bytes: Bytes,
 }
 
@@ -45,7 +45,7 @@ pub enum OpenError {
         /// Error of the operating system.
         error: io::Error,
     },
-    /// The file is not a valid model, or external data is missing or inaccessible.
+    /// The file is not a valid model, or external data is missing or outside of the model's directory.
     Faulty {
         /// All faults, with their position in the file if known; at least one is at level error.
         findings: Vec<Finding>,
@@ -113,7 +113,7 @@ impl ModelFile {
         }
     }
 
-    /// Maps external tensors into the model; returns true if it has any.
+    /// Maps external tensors into the model; returns true if the model had any.
     ///
     /// Unreadable tensors remain external.
     pub fn bring_data(&mut self) -> bool {

@@ -19,14 +19,14 @@ use crate::write::file::{Pending, is_special, replace};
 pub struct Saving {
     /// Format to use if the file extension does not determine one.
     pub form: ModelFormat,
-    /// Directory of the existing external data; it is copied if the model is saved to another directory.
-    /// `None`: the directory of the saved model.
+    /// Directory of the existing external data, which is copied if the model is saved to another directory.
+    /// `None` is the directory of the saved model.
     pub folder: Option<PathBuf>,
     /// Whether large tensors are always moved to an external file, `NAME.data`.
     ///
     /// If false, they are moved only if the model exceeds the protobuf limit of 2 GiB.
     pub external: bool,
-    /// Minimum size of a large tensor, in bytes.
+    /// Minimum size of a tensor that is moved, in bytes.
     pub threshold: usize,
 }
 
@@ -37,7 +37,7 @@ impl Default for Saving {
     }
 }
 
-/// Error of saving a model. Existing files are unchanged.
+/// Error of saving a model. An existing model file is unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -101,7 +101,7 @@ impl std::error::Error for SaveError {
 /// directory of `path`; use [`Saving`] if it is elsewhere.
 ///
 /// # Errors
-/// The model cannot be saved; no file was changed.
+/// The model cannot be saved; an existing model file is unchanged.
 pub fn save(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError> {
     Saving::default().save(model, path)
 }
@@ -115,7 +115,7 @@ impl Saving {
     /// Saves `model` to `target`.
     ///
     /// # Errors
-    /// The model cannot be saved; no file was changed.
+    /// The model cannot be saved; an existing model file is unchanged.
     pub fn save(&self, model: &Model, target: impl AsRef<Path>) -> Result<(), SaveError> {
         let target = target.as_ref();
         let form = self.form_at(target);
@@ -137,7 +137,7 @@ impl Saving {
     /// Fields unknown to this version are preserved.
     ///
     /// # Errors
-    /// The file cannot be copied; no file was changed.
+    /// The file cannot be copied; an existing model file is unchanged.
     pub fn save_as_is(&self, bytes: &Bytes, model: &Model, target: &Path) -> Result<(), SaveError> {
         put(target, std::slice::from_ref(bytes), self.copies(model, target)?)
     }
@@ -154,7 +154,9 @@ impl Saving {
         Ok((bytes > 0).then_some(pending))
     }
 
-    /// Copies the external data that `target` needs to its directory, if it is in another directory.
+    /// Prepares copies of the model's external data in the directory of `target`.
+    ///
+    /// Returns none if the data is in that directory already. Data that already exists there is not copied.
     fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, SaveError> {
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));

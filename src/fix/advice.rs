@@ -6,8 +6,8 @@ use crate::diag::Finding;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::rules::registry::RuleSet;
 
-/// Adds the lowest opset that works to the findings of a failed downward conversion.
-/// Adds no advice if there is none below the opset of the model.
+/// Sets the help of the findings of a failed downward conversion to the lowest opset that works.
+/// Removes their help if no opset below that of the model works.
 pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
     let from = outcome.model.opset(outcome.model.main, "");
     let (Some(wanted), Some(from)) = (options.opset, from) else { return };

@@ -10,7 +10,7 @@ use crate::infer::{Facts, Fault};
 const MOST_TRIED: usize = 32;
 
 /// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
-/// Covers subgraphs, and conditions that become known by inlining other branches. Returns true if one was inlined.
+/// It visits subgraphs, too, and repeats while inlining reveals further conditions. Returns true if one was inlined.
 pub fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
     let mut is_any = false;
@@ -80,7 +80,7 @@ fn differ(model: &Model, facts: &Facts, [yes, no]: &[GraphId; 2]) -> bool {
     ranks(yes).iter().zip(&ranks(no)).any(|(yes, no)| yes.is_some() && no.is_some() && yes != no)
 }
 
-/// Returns true if taking this branch causes a fault in a node of the same graph.
+/// Returns true if taking this branch causes a shape fault in a node of the same graph as the `If`.
 /// Such a node runs whenever the `If` does.
 fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
     let Some(patch) = inline_branch(model, node, branch, "") else { return false };
@@ -88,7 +88,7 @@ fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
     if editor.apply(vec![patch]) == 0 {
         return false;
     }
-    // Runtimes may remove dead nodes, so that their faults do not count.
+    // Faults of dead nodes do not count, because runtimes may remove these nodes.
     editor.remove_dead_code();
     let known: FxHashSet<NodeId> = facts.faults.iter().map(|(node, _)| *node).collect();
     let graph = model.nodes[node].graph;

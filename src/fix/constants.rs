@@ -45,7 +45,7 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
         }
         let passed: FxHashMap<ValueId, ValueId> =
             sorted.into_iter().filter_map(|(node, tensor)| lift(model, node, tensor, opset, names)).collect();
-        // Only the graph output is read from the `Identity`; nodes read the initializer.
+        // Nodes read the initializer directly; only the graph output remains the result of the `Identity`.
         for node in scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()) {
             for input in model.nodes[node].inputs.iter_mut().flatten() {
                 *input = passed.get(input).copied().unwrap_or(*input);

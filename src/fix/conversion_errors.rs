@@ -73,7 +73,8 @@ pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opse
     schema::legal(&op, opset).err()
 }
 
-/// Returns a finding if the target opset is unknown, or if the model does not import ai.onnx.
+/// Returns a finding if the requested opset is unknown, or if the model does not import ai.onnx.
+/// Returns `None` if no opset is requested.
 pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
     let blocked = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     if let Some(wanted) = options.opset {

@@ -33,7 +33,8 @@ pub fn share(editor: &mut Editor) {
     editor.apply(vec![patch]);
 }
 
-/// Groups the large initializers of the main graph by type and shape; groups of one are left out.
+/// Groups the large initializers of the main graph by type and shape, without graph outputs.
+/// Groups of one are left out.
 fn of_one_shape(model: &Model) -> impl Iterator<Item = Vec<(ValueId, &Tensor)>> {
     let main = &model.graphs[model.main];
     let outputs: FxHashSet<ValueId> = main.outputs.iter().map(|port| port.value).collect();

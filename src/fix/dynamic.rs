@@ -60,7 +60,7 @@ fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
         .map_err(|hindrance| vec![conversion_errors::by_functions(editor.model(), hindrance)])
 }
 
-/// Applies the plan and declares the outputs again.
+/// Applies the plan, infers the declared shapes again, and checks that the outputs are dynamic.
 fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
     let Batched { patches, outputs, carried } = batched;
     let count = patches.len();
@@ -97,9 +97,9 @@ fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
     value_info::renew(editor);
 }
 
-/// Drops the sizes that subgraphs declare for inputs and outputs that differ between samples.
+/// Drops the sizes declared for subgraph inputs and outputs whose values depend on the sample.
 ///
-/// Their ranks stay declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
+/// The ranks stay declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
 fn forget_bodies(model: &mut Model, carried: &[(ValueId, Layout)]) -> bool {
     let main = model.main;
     let mut is_changed = false;

@@ -1,6 +1,6 @@
 //! Constant folding outside the e-graph: large tensors, sequences, and nodes with subgraphs.
 //!
-//! Folded values that other nodes read, or that are outputs, become constants; their producers are removed.
+//! Folded values that remaining nodes read, or that are outputs, become constants; their producers are removed.
 //! Small tensors are left to the e-graph: inference computes their elements, and extraction compares costs.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::infer::{self, Facts};
 /// Work limit in operations for each byte of the constant size limit.
 /// Folded expressions mostly reshape, concatenate and scale; matrix products are rare.
 const WORK_PER_BYTE: usize = 256;
-/// Additional operations for each byte of weights, which may each be scaled and moved a few times.
+/// Additional operations for each byte of weights: a weight may be scaled and moved a few times.
 const WORK_PER_WEIGHT: usize = 4;
 
 /// Options of constant folding.
@@ -30,7 +30,7 @@ pub struct Folding {
     pub quantization: bool,
 }
 
-/// Replaces nodes of the main graph whose inputs are all constant. Returns true if a node was replaced.
+/// Replaces nodes of the main graph with constant inputs by their results. Returns true if one was.
 pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
     let limit = folding.limit;
     let model = editor.model();
@@ -85,7 +85,7 @@ fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Fol
     let uses = Uses::new(model);
     for &id in order {
         let node = &model.nodes[id];
-        // Weights may be folded into tensors as large as themselves.
+        // Arithmetic on weights may produce a tensor as large as the largest weight.
         let is_folding = infer::is_weight_arithmetic(node.domain(), &node.op_type);
         executor.allow(if is_folding { limit.max(largest) } else { limit });
         if !executor.is_ready(id) || executor.run(id).is_err() || model.nodes[id].is("Constant") {
@@ -205,6 +205,7 @@ fn is_text(array: &Array) -> bool {
 impl Computed {
     /// Returns the constant that may replace a value.
     /// Returns `None` if it is too large, or if it would widen weights that are stored in a narrow type.
+    /// A graph output may be widened.
     fn constant(&self, value: ValueId, need: Need, limit: usize) -> Option<Arc<Array>> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
         let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);

@@ -14,7 +14,7 @@ use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
 use crate::lint::builtin::{input_weights, lost_sizes, pinned_sizes};
 
-/// Removes weights from the inputs, if selected.
+/// Removes weights from the inputs, if EXP015 is selected and unsafe fixes are enabled.
 /// Callers can then no longer override them, so that other passes can treat them as constants.
 pub fn withdraw(editor: &mut Editor, options: &Options) {
     if options.unsafe_fixes && options.selection.contains(INPUT_NAMED_WEIGHTS.code) {

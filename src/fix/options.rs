@@ -15,10 +15,11 @@ pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
 /// Requested changes of a model.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Target opset; `None` keeps that of the model.
+    /// Target opset; `None` keeps that of the model, or selects the closest one that all targets support.
     pub opset: Option<i64>,
     /// IR version to write.
-    /// `None` selects that of the target opset if the opset changes, and keeps that of the model otherwise.
+    /// `None` selects that of the target opset if the opset changes, and keeps that of the model otherwise, within the
+    /// versions that all targets support.
     pub ir_version: Option<i64>,
     /// Rules whose fixes are applied.
     ///
@@ -43,13 +44,13 @@ pub struct Options {
     /// Maximum size in bytes of a constant produced by constant folding.
     pub fold_limit: usize,
     /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
-    /// Runtimes fuse these nodes into integer kernels, so that results and latency may change.
+    /// Runtimes fuse these nodes into integer kernels, so folding them may change results and latency.
     pub fold_qdq: bool,
     /// Conversion of float32 computation to a 16-bit type.
     pub precision: Option<Precision>,
     /// Whether the report includes the rewrite chain that justifies each change.
     pub explains: bool,
-    /// Receiver of the current phase.
+    /// Receiver of the name of each phase.
     pub progress: Progress,
 }
 

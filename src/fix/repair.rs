@@ -65,7 +65,7 @@ pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
     own.chain([Arc::from("Cast")]).collect()
 }
 
-/// Returns the patches of one round: exactly those for which `onnx-lint` reports a finding as fixable.
+/// Returns the patches of one round: the fixes that `onnx-lint` announces with its findings.
 fn planned(known: AnalysisView, linting: &LintOptions, fixes: &[&Rule]) -> Vec<Patch> {
     let cx = LintContext::new(known.model, known.facts, known.uses, linting);
     let findings = detected(&cx);

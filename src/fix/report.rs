@@ -59,7 +59,7 @@ pub struct KeptNode {
     pub node: String,
     /// Operator.
     pub op: String,
-    /// Python line that the exporter recorded for the node.
+    /// Python line that the exporter recorded for the node or for a node near it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Line>,
     /// Reason why it is kept.
@@ -115,10 +115,10 @@ pub struct Entry {
     /// Other nodes that were replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// Python line that the exporter recorded for the node.
+    /// Python line that the exporter recorded for the node or for a node near it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Line>,
-    /// Short description, identical for changes of the same kind.
+    /// Short description of the change.
     pub summary: String,
     /// Saved cost, in units of `rules/COSTS.md`: removed nodes and constants minus new ones.
     /// Negative if the change only pays off together with another one; `None` if it was not selected by cost.

@@ -80,7 +80,7 @@ pub(super) fn rewrite(
     }
     if editor.stale_analyses().facts.limited {
         report.limit(
-            "shape inference stopped at its limit before it covered all calls and subgraphs".to_owned(),
+            "shape inference stopped at its limit before it reached all calls and subgraphs".to_owned(),
         );
     }
     if findings.is_empty() {

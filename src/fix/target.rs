@@ -36,7 +36,7 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
 
 /// Returns the IR version to write.
 /// By default, this is the version of the ONNX release with the target opset, or that of the model if the opset does
-/// not change. It is limited to versions that the target runtimes support.
+/// not change. It is at least 4 if an input has a default, and limited to versions that the target runtimes support.
 pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i64> {
     if options.ir_version.is_some() {
         return options.ir_version;

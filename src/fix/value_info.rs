@@ -67,7 +67,7 @@ pub fn tell(editor: &mut Editor, source: &Model) {
     });
 }
 
-/// Declares the inferred types of the outputs of a graph that `which` selects.
+/// Declares the inferred type of each output of a graph for which `which` returns true.
 fn outputs(editor: &mut Editor, graph: GraphId, which: &dyn Fn(ValueId) -> bool) {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let mut declarer = infer::Declarer::of(model, graph, facts);

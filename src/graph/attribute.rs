@@ -20,7 +20,7 @@ pub enum AttrKind {
     String = 3,
     /// `TENSOR`.
     Tensor = 4,
-    /// `GRAPH`: a subgraph of a branch or a loop.
+    /// `GRAPH`: a subgraph, such as a branch of `If`.
     Graph = 5,
     /// `FLOATS`.
     Floats = 6,
@@ -202,7 +202,7 @@ pub struct Attribute {
     pub value: AttrValue,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
-    /// Whether the file declares the kind: required since IR 2, absent in older files.
+    /// Whether the file declares the kind, as it must since IR 2.
     pub typed: bool,
 }
 

@@ -48,7 +48,7 @@ pub enum ElemType {
     Float8e4m3fnuz = 18,
     /// 8-bit float: 5 exponent bits, 2 mantissa bits; NaN and infinities.
     Float8e5m2 = 19,
-    /// Like `float8e5m2`, without infinities and negative zero.
+    /// Like `float8e5m2`, with a different bias and without infinities or negative zero.
     Float8e5m2fnuz = 20,
     /// Unsigned 4-bit integer; two per byte, the first in the low half.
     Uint4 = 21,

@@ -1,7 +1,7 @@
-//! Intermediate representation: a graph of typed values.
+//! Intermediate representation of models: graphs of nodes and values.
 //!
-//! A [`Model`] keeps all graphs, nodes, values and tensors in arenas, indexed by ids that are unique in the
-//! model.
+//! A [`Model`] keeps all graphs, nodes, values and tensors in arenas. Ids index the arenas and are unique in
+//! the model.
 //! A graph lists its nodes in file order. A node refers to its inputs and outputs by value id, and each
 //! value records its definition.
 //!

@@ -1,7 +1,7 @@
 //! The model: arenas of graphs, nodes, values and tensors, and the remaining `ModelProto` fields.
 //!
-//! Ids are unique in the whole model, so a subgraph refers to captured values of outer graphs like to its
-//! own.
+//! Value ids are unique in the model, so a subgraph refers to captured values of outer graphs in the same
+//! way as to its own values.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub enum Initial {
     Sparse(Box<SparseTensor>),
 }
 
-/// A value: a name defined in a graph.
+/// A named value in the scope of a graph.
 #[derive(Clone, Debug)]
 pub struct Value {
     /// Name; other graphs may define a different value with this name.
@@ -87,7 +87,7 @@ pub struct Node {
     pub doc: Option<Arc<str>>,
     /// Metadata recorded by the exporter, such as the Python stack trace and the module path.
     pub metadata: Metadata,
-    /// `device_configurations`, kept encoded because nothing here reads them.
+    /// `device_configurations`, kept encoded because no code interprets them.
     pub device_configurations: Vec<Bytes>,
 }
 
@@ -251,7 +251,7 @@ pub struct Function {
     pub attributes: Vec<Arc<str>>,
     /// Attributes with a default.
     pub attribute_defaults: Vec<Attribute>,
-    /// Opset versions of the function; those of the model if empty.
+    /// Opset versions of the function; for other domains, those of the model apply.
     pub opsets: Vec<OpsetImport>,
 }
 
@@ -318,7 +318,7 @@ impl Model {
     }
 
     /// Returns the opset version of `domain` that applies in `graph` ("" is the default domain).
-    /// A local function with its own imports overrides the model.
+    /// In a local function, its own import of the domain takes precedence over the model's.
     pub fn opset(&self, graph: GraphId, domain: &str) -> Option<i64> {
         let own = self.function_of(graph).map(|function| &self.functions[function].opsets);
         let find = |imports: &[OpsetImport]| {
@@ -328,7 +328,7 @@ impl Model {
         own.and_then(|imports| find(imports)).or_else(|| find(&self.opsets))
     }
 
-    /// Returns the local function that contains `graph`, at any depth.
+    /// Returns the index of the local function that contains `graph`, at any depth.
     pub fn function_of(&self, graph: GraphId) -> Option<usize> {
         match self.graphs[graph].owner {
             Owner::Model => None,
@@ -337,7 +337,7 @@ impl Model {
         }
     }
 
-    /// Returns the local function that `node` calls.
+    /// Returns the index of the local function that `node` calls.
     pub fn callee(&self, node: NodeId) -> Option<usize> {
         let node = &self.nodes[node];
         self.functions.iter().position(|function| {
@@ -369,7 +369,7 @@ impl Model {
         }
     }
 
-    /// Returns the tensor of `value` if it is a constant initializer.
+    /// Returns the dense tensor of `value` if it is a constant initializer.
     /// Initializers that are also graph inputs are only defaults, so they do not count.
     pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
         let value = &self.values[value];

@@ -19,7 +19,8 @@ pub struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: FxHashMap<Arc<str>, ValueId>,
-    /// First definition of each repeated name whose definitions all come later in the file.
+    /// First definition of each repeated name that only node outputs define in this graph.
+    /// Uses before these nodes refer to it, unless an outer graph defines the name.
     to_come: FxHashMap<Arc<str>, ValueId>,
     /// Names with several definitions; a use refers to the latest definition before it.
     repeated: FxHashSet<Arc<str>>,
@@ -38,7 +39,7 @@ impl Scopes {
 
     /// Defines a value in the innermost graph.
     /// A use of a repeated name resolves to the latest definition before it, or else to the first one.
-    /// The duplicate definition is reported later, because two values share a name.
+    /// Each definition creates a value, so that a later check can report the duplicates.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });
         let Some((scope, around)) = self.stack.split_last_mut() else { return value };
@@ -46,7 +47,7 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // If the first definition is a node output as well, a use before that node precedes all of them.
+            // If the first definition is a node output too, a use before that node precedes all definitions.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {
@@ -95,7 +96,7 @@ impl Scope {
     }
 }
 
-/// String interner: operator names, metadata keys and stack traces repeat.
+/// String interner, for operator names, metadata keys and stack traces, which repeat.
 #[derive(Debug, Default)]
 pub struct Interner {
     known: FxHashSet<Arc<str>>,

@@ -9,7 +9,8 @@ use super::arena::{GraphId, NodeId};
 use super::model::Model;
 use super::scopes;
 
-/// A dependency cycle: each node uses an output of the previous one, and the first of the last.
+/// A dependency cycle: each node uses an output of the previous one.
+/// The first node uses an output of the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// The nodes in dependency order; never empty.
@@ -17,10 +18,10 @@ pub struct Cycle {
 }
 
 /// Sorts the nodes of `graph` topologically, counting values captured by subgraphs as uses.
-/// Ties keep the file order, so a sorted file does not change.
+/// Ties keep the file order, so the order of a sorted graph does not change.
 ///
 /// # Errors
-/// The graph has a cycle. The returned one is found from the first node that cannot be sorted.
+/// Returns a cycle if the graph has one. The search starts at the first node that cannot be sorted.
 pub fn sorted(model: &Model, graph: GraphId) -> Result<Vec<NodeId>, Cycle> {
     let nodes = &model.graphs[graph].nodes;
     let needs = Needs::of(model, graph);
@@ -101,8 +102,8 @@ impl Needs {
         self.of_node.iter().enumerate().all(|(node, needed)| needed.iter().all(|&other| other < node))
     }
 
-    /// Finds a cycle among the nodes with `open` dependencies.
-    /// There is one, because each of these nodes depends on another of them.
+    /// Finds a cycle among the nodes with a nonzero number of `open` dependencies.
+    /// There is one, because each of these nodes depends on one of them.
     fn cycle(&self, open: &[usize]) -> Vec<usize> {
         let mut path: Vec<usize> = Vec::new();
         let mut place_in_path = vec![None; open.len()];
@@ -144,8 +145,8 @@ mod tests {
         id
     }
 
-    /// Checks the order of nodes given as (inputs, output) over values 0..9.
-    /// Expects file positions in sorted order, or those of a cycle.
+    /// Checks the order of nodes, given as (inputs, output) with values numbered 0 to 9.
+    /// `expected` contains file positions: the sorted order, or a cycle.
     fn check(nodes: &[(&[usize], usize)], expected: Result<&[usize], &[usize]>) {
         let mut model = Model::new();
         let main = model.main;

@@ -1,9 +1,10 @@
-//! Module paths of nodes, from exporter metadata.
+//! Module paths of nodes, from exporter metadata and node names.
 
 use super::Node;
 
 /// Returns the path of the node's module, such as `/encoder/layers.0/attn`.
-/// It is empty for the outermost module and for nodes without metadata.
+/// Reads the `namespace` metadata entry, or else a node name that starts with `/`. The path is empty for the
+/// outermost module and if there is neither.
 pub fn module_path(node: &Node) -> String {
     if let Some(namespace) = node.metadata("namespace") {
         return module_of_namespace(namespace);
@@ -12,7 +13,7 @@ pub fn module_path(node: &Node) -> String {
     name.rsplit_once('/').map_or(String::new(), |(module, _)| module.to_owned())
 }
 
-/// Extracts the module path from a `namespace` entry of the exporter.
+/// Returns the innermost module of a `namespace` entry: `/block.fc` in the example.
 /// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` lists modules with their classes,
 /// outermost first, and ends with the operator.
 fn module_of_namespace(namespace: &str) -> String {
@@ -28,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn module_path_is_read_for_both_exporters() {
+    fn namespace_contains_innermost_module() {
         let check = |namespace, expected| assert_eq!(module_of_namespace(namespace), expected, "{namespace}");
         check(": net.M/block: net.B/relu: aten.relu.default", "/block");
         check(": net.M/net: Sequential/net.1: BatchNorm2d/bn: aten.batch_norm", "/net.1");

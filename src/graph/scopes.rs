@@ -37,7 +37,7 @@ pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
     found
 }
 
-/// Returns all graphs reachable from the model and its functions.
+/// Returns all graphs reachable from the main graph and the local functions.
 /// The arena may also hold graphs that a rewrite left unreferenced.
 pub fn live(model: &Model) -> Vec<GraphId> {
     let roots = model.functions.iter().map(|function| function.body).chain([model.main]);

@@ -1,4 +1,4 @@
-//! Tensors whose elements stay in the mapped file.
+//! Tensors. Elements in `raw_data` stay in the mapped file.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use super::element::ElemType;
 pub enum TensorData {
     /// No data field is set: valid only for a tensor without elements.
     Absent,
-    /// `raw_data`: little-endian, packed; a slice of the mapped file.
+    /// `raw_data`: little-endian and packed; a slice of the file if it was read from one.
     Raw(Bytes),
     /// `float_data`: float, and complex64 as pairs.
     Floats(Vec<f32>),
-    /// `int32_data`: integers up to 32 bits, bool, and bit patterns of narrow floats.
+    /// `int32_data`: int32, narrower integers, bool, and bit patterns of narrow floats.
     Int32s(Vec<i32>),
     /// `int64_data`.
     Int64s(Vec<i64>),
@@ -45,7 +45,7 @@ pub struct Tensor {
     pub doc: Option<Arc<str>>,
     /// `metadata_props`.
     pub metadata: Metadata,
-    /// `segment` (begin, end), which no known exporter uses.
+    /// `segment` (begin, end) as written.
     pub segment: Option<(Option<i64>, Option<i64>)>,
     /// `data_location` as written.
     pub location: Option<i32>,
@@ -92,7 +92,8 @@ impl Tensor {
         self.len().map(|len| len == 0)
     }
 
-    /// Returns the size in bytes as `raw_data`; `None` for strings and invalid dimensions.
+    /// Returns the size in bytes as `raw_data`.
+    /// Returns `None` for strings, unknown types and invalid dimensions.
     pub fn byte_len(&self) -> Option<usize> {
         self.len()?.checked_mul(self.elem()?.bits()?).map(|bits| bits.div_ceil(8))
     }
@@ -110,7 +111,7 @@ impl Tensor {
             items.iter().flat_map(|&item| bytes(item).into_iter().take(width)).collect()
         }
         // An `int32_data` entry holds one element of up to 32 bits, or one byte of packed elements. A
-        // `uint64_data` entry may hold 32 bits.
+        // `uint64_data` entry holds a uint32 or a uint64.
         let width = self.elem()?.bits()?.div_ceil(8);
         Some(match &self.data {
             TensorData::Absent => Bytes::new(),
@@ -124,14 +125,16 @@ impl Tensor {
         })
     }
 
-    /// Returns the elements of an integer or bool tensor with at most `limit` elements.
-    /// Returns `None` for external data and if the number of elements is wrong.
+    /// Returns the elements of a bool tensor, or of integers of 8 to 64 bits.
+    /// Returns `None` for other types, external data, more than `limit` elements, a number of elements that
+    /// does not match `dims`, and an element above `i64::MAX`.
     pub fn small_ints(&self, limit: usize) -> Option<Vec<i64>> {
         self.small(limit, ints)
     }
 
     /// Returns the elements of a float, double, float16 or bfloat16 tensor.
-    /// The conditions are those of [`Tensor::small_ints`].
+    /// Returns `None` for other types, external data, more than `limit` elements, and a number of elements
+    /// that does not match `dims`.
     pub fn small_floats(&self, limit: usize) -> Option<Vec<f64>> {
         self.small(limit, floats)
     }
@@ -179,7 +182,7 @@ fn floats(elem: ElemType, raw: &[u8]) -> Option<Vec<f64>> {
 pub struct SparseTensor {
     /// Nonzero elements, as a vector.
     pub values: Option<Tensor>,
-    /// Positions as int64: one flat index per element, or one row of per-axis indices.
+    /// Positions as int64: for each element, a flat index or a row with one index per axis.
     pub indices: Option<Tensor>,
     /// Shape of the dense tensor.
     pub dims: Vec<i64>,

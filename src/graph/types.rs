@@ -7,7 +7,7 @@ use super::Metadata;
 /// One dimension of a declared shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DeclaredDim {
-    /// `dim_value`. Negative values are invalid; some old exporters write −1 or 0 for "dynamic".
+    /// `dim_value`. Negative values are invalid; some old exporters write −1 or 0 for a dynamic axis.
     Value(i64),
     /// `dim_param`: a name, or an expression over names.
     Param(Arc<str>),
@@ -81,7 +81,7 @@ impl From<TypeKind> for Type {
     }
 }
 
-/// A `ValueInfoProto` without the name, which the value has.
+/// A `ValueInfoProto` without the name, which is stored in the value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueInfo {
     /// Type; `None` if only the name is declared.

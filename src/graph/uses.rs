@@ -51,8 +51,8 @@ impl Uses {
         Uses { starts, uses, outputs, newer: FxHashMap::default() }
     }
 
-    /// Recounts the uses of all values of `graphs`.
-    /// The list must contain every graph whose nodes can use these values.
+    /// Updates the use lists of all values of `graphs`.
+    /// `graphs` must contain every graph that can use these values.
     pub fn renew(&mut self, model: &Model, graphs: &[GraphId]) {
         let within: FxHashSet<GraphId> = graphs.iter().copied().collect();
         let is_own = |value: ValueId| within.contains(&model.values[value].graph);
@@ -79,7 +79,7 @@ impl Uses {
     }
 
     /// Returns the uses as node input, ordered by graph and file position.
-    /// Returns none for values added later.
+    /// Values added since the last update have none.
     pub fn of(&self, value: ValueId) -> &[Use] {
         if let Some((uses, _)) = self.newer.get(&value) {
             return uses;
@@ -94,7 +94,7 @@ impl Uses {
         self.of(value).len() + self.as_output(value)
     }
 
-    /// Returns true if the value is an output of its own graph or, captured, of a subgraph.
+    /// Returns true if the value is an output of its own graph or of a subgraph that captures it.
     pub fn is_output(&self, value: ValueId) -> bool {
         self.as_output(value) > 0
     }

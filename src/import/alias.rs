@@ -1,4 +1,4 @@
-//! Alias analysis: results that share elements with an operand, and how writes reach the operand.
+//! Alias analysis: results that share elements with an operand, and writes through such views.
 
 use super::argument::{self, Called};
 use super::complex::Part;
@@ -14,7 +14,7 @@ pub enum Link {
     Copy,
     /// The result shares the operand's elements.
     View,
-    /// The result may share elements; this is decided at run time.
+    /// The result may share elements with an operand.
     Perhaps,
 }
 
@@ -28,7 +28,7 @@ const VIEWS: &str = "
 /// Operators that copy only if the memory layout requires it.
 const LAID_OUT: &str = "contiguous flatten ravel reshape reshape_as";
 
-/// Operators that may return their operand unchanged.
+/// Operators whose results may share elements with an operand.
 const SOMETIMES: &str = "
     _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short broadcast_tensors
     cartesian_prod chain_matmul channel_shuffle combinations conj_physical einsum meshgrid pixel_shuffle pixel_unshuffle
@@ -75,7 +75,7 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
 
 /// Alias relation for operators that copy only if the memory layout requires it.
 ///
-/// A contiguous operand needs no copy. If the operand is not contiguous but the result is, it was copied.
+/// A contiguous operand is not copied. If only the result is contiguous, the operand was copied.
 fn laid_out(operand: Option<&TensorType>, result: Option<&TensorType>) -> Link {
     let is_known = |tensor: &&TensorType| tensor.strides.is_some();
     match (operand.filter(is_known), result.filter(is_known)) {
@@ -144,7 +144,7 @@ impl Builder<'_> {
         Ok(self.aten(op, inputs, attrs, declared(&self.trace.value(view.base).ty)))
     }
 
-    /// Returns the start and end of a view along `dim`, if they are equal in all runs.
+    /// Returns the start and end of a view along `dim`, if both are constant.
     fn range(&self, node: &Node, view: &View, dim: i64) -> Option<(i64, i64)> {
         let size = |value: torch::ValueId| {
             let shape = self.trace.value(value).ty.shape()?;
@@ -173,7 +173,7 @@ fn int(call: &Called, name: &str) -> Option<i64> {
     })
 }
 
-/// Returns the inverse of the permutation of a call.
+/// Returns the inverse of the permutation in the attribute `dims`.
 fn inverse(call: &Called) -> Option<Vec<i64>> {
     let attr = call.attrs.iter().find(|attr| &*attr.name == "dims")?;
     let AttrValue::Ints(dims) = &attr.value else { return None };

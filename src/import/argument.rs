@@ -16,11 +16,11 @@ pub struct Called {
     pub op: Arc<str>,
     pub inputs: Vec<Option<ValueId>>,
     pub attrs: Vec<Attribute>,
-    /// Whether it is an operator of PyTorch with a known signature.
+    /// Whether the operator is a PyTorch operator whose signature is known.
     pub is_known: bool,
 }
 
-/// Converts the call of a trace node; an in-place operator becomes its functional variant.
+/// Converts the call of a trace node. An in-place operator becomes its functional variant.
 pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
     let name = |base: &str| match &*node.op.overload {
         "" => base.to_owned(),
@@ -48,8 +48,8 @@ pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
     Ok(call)
 }
 
-/// Converts a call of an operator of another domain.
-/// Strings become attributes, all else inputs in order.
+/// Converts a call of an operator whose signature is not known.
+/// Strings become attributes. All other arguments become inputs, in order.
 fn unknown(builder: &mut Builder, node: &Node, name: &str) -> Result<Called, String> {
     let mut call = Called { op: name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: false };
     for (position, given) in node.inputs.iter().enumerate() {
@@ -109,7 +109,7 @@ fn input(
     match (given, param.is_list) {
         (Argument::None, _) => call.inputs.push(None),
         (Argument::List(_), true) if param.kind == Kind::Tensor && builder.part == Part::Both => {
-            return Err(format!("`{}` is a list of complex numbers", param.name));
+            return Err(format!("`{}` is a list of complex tensors", param.name));
         }
         (Argument::List(members), true) if param.kind == Kind::Tensor => {
             let mut present = Vec::new();
@@ -132,7 +132,7 @@ fn input(
             }
         }
         (Argument::List(mut members), true) => {
-            // -1 keeps the size of an axis. In ONNX, Expand rejects -1, and 1 keeps the size.
+            // In PyTorch, -1 keeps the size of an axis. In ONNX, Expand rejects -1, but 1 keeps the size.
             if is_expand(&call.op) {
                 let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
                 kept.for_each(|member| *member = Argument::Int(1));
@@ -154,7 +154,7 @@ fn input(
     Ok(())
 }
 
-/// Returns true for operators that broadcast axes of one element to given sizes.
+/// Returns true for operators that broadcast a tensor to given sizes.
 fn is_expand(op: &str) -> bool {
     matches!(op, "expand" | "expand_copy" | "broadcast_to")
 }
@@ -174,7 +174,7 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
     Ok(())
 }
 
-/// Returns the value of an argument, with a constant for a number; `None` if it is absent.
+/// Returns the model value of an argument: a constant for a number, `None` for an absent argument.
 pub fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<ValueId>, String> {
     Ok(match argument {
         Argument::None => None,
@@ -188,7 +188,7 @@ pub fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<Valu
     })
 }
 
-/// Returns a number as a 0-d tensor.
+/// Returns a number or a boolean as a 0-d tensor.
 pub fn number(argument: &Argument) -> Option<Tensor> {
     Some(match argument {
         Argument::Int(int) => Tensor::int64s(Vec::new(), &[*int]),
@@ -202,7 +202,7 @@ fn double(float: f64) -> Tensor {
     Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec())
 }
 
-/// Returns a list of sizes, some possibly computed, as a 1-d tensor.
+/// Returns a list of numbers as a 1-d tensor. Some of the numbers may be computed at run time.
 fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, String> {
     let known: Option<Vec<i64>> = members.iter().map(|member| builder.trace.int(member)).collect();
     if let Some(known) = known {
@@ -215,7 +215,7 @@ fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, Strin
             (Some(int), _) => builder.constant(Tensor::int64s(vec![1], &[int])),
             (None, Argument::Value(value)) => {
                 let value = builder.value_of(*value)?;
-                // A size given as a tensor may have an axis of one element.
+                // A number given as a tensor may have shape [1] instead of [].
                 let (op, to) = match builder.known(value) {
                     (_, Some(0)) => ("Unsqueeze", zero),
                     _ => ("Reshape", one),
@@ -229,7 +229,7 @@ fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, Strin
     Ok(builder.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(0))]))
 }
 
-/// Returns the attribute value of a parameter; `None` if it is absent or equals the default.
+/// Returns the attribute for a parameter; `None` if the argument is absent or equals the default.
 fn attribute(
     builder: &mut Builder,
     param: &Param,

@@ -32,7 +32,7 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     finding.help(instead(&node.op))
 }
 
-/// Returns a help text with a replacement for an unsupported operator.
+/// Returns the help text for an operator that cannot be converted.
 fn instead(op: &Op) -> String {
     match (op.aten(), op.in_place_of()) {
         (Some("batch_norm" | "instance_norm"), _) => {
@@ -52,7 +52,7 @@ fn instead(op: &Op) -> String {
     }
 }
 
-/// Returns one finding for each distinct node that no rule has lowered.
+/// Returns the findings about nodes that no rule lowers, without duplicates.
 pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for one in left {
@@ -64,7 +64,7 @@ pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Findin
             Some(&origin) => at(trace, origin, why),
             None => program(why),
         };
-        // One Python line often produces several nodes of a kind, whose findings are equal.
+        // One Python line often produces several nodes of the same operator, whose findings are equal.
         if !findings.contains(&finding) {
             findings.push(finding);
         }

@@ -100,7 +100,7 @@ impl Builder<'_> {
         done
     }
 
-    /// Applies the operator to each part separately.
+    /// Applies the operator to each part separately, or only to the real part if its result is real.
     fn by_parts(&mut self, node: &Node) -> Result<(), String> {
         let gives = |builder: &Self, wanted: fn(ElemType) -> bool| {
             node.outputs.iter().all(|&output| builder.trace.value(output).ty.elem().is_some_and(wanted))
@@ -156,7 +156,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the imaginary part of an operand; for a real tensor, zeros of its shape.
+    /// Returns the imaginary part of an operand, or zeros if the operand is real.
     pub fn imaginary_or_zeros(&mut self, argument: &Argument) -> Result<Option<ValueId>, String> {
         Ok(match (argument, self.imaginary_of(argument)) {
             (_, Some(imaginary)) => Some(imaginary),
@@ -184,7 +184,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns a value as a model output, with its type; complex parts are joined to pairs.
+    /// Returns the model value for an output, with its type. Complex parts are joined to pairs.
     pub fn returned(&mut self, value: torch::ValueId) -> Result<(ValueId, Type), String> {
         let real = self.value_of(value)?;
         let ty = declared(&self.trace.value(value).ty);

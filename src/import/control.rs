@@ -11,7 +11,7 @@ use crate::torch::{self, Argument, BlockId, NodeId};
 /// The real part of an operand and, if it is complex, its imaginary part.
 type Parts = Vec<ValueId>;
 
-/// Operators that run their subgraph once and only annotate it: gradient mode, autocast, checkpointing.
+/// Operators that run their subgraph exactly once, so that it can be inlined.
 const MARKS: [&str; 6] = [
     "wrap",
     "wrap_with_autocast",
@@ -239,7 +239,7 @@ impl Builder<'_> {
         value
     }
 
-    /// Makes values outputs of the current subgraph.
+    /// Adds outputs to the current subgraph.
     fn give(&mut self, made: Vec<(torch::ValueId, Parts)>) {
         for (of, parts) in made {
             for value in parts {
@@ -248,8 +248,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes a value an output of the current subgraph.
-    /// An Identity node is added, because the value may come from outside, or be returned twice.
+    /// Adds an output to the current subgraph.
+    /// An Identity node computes it, because the value may come from an outer graph or be returned twice.
     fn give_one(&mut self, value: ValueId, ty: Type) {
         let value = self.onnx("Identity", vec![Some(value)], Vec::new());
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };

@@ -1,4 +1,4 @@
-//! Functionalization: an in-place write defines a new SSA value for the tensor and for its base.
+//! Functionalization: an in-place write defines new SSA values for the tensor and for its bases.
 //!
 //! If the written tensor is a view, its elements are scattered into the base. Other views of the base become
 //! stale; they are recomputed when they are next read.
@@ -16,20 +16,21 @@ const MAX_DEPTH: usize = 64;
 /// Alias information about values, and the writes seen so far.
 #[derive(Default)]
 pub struct Writes {
-    /// Maps a value to the value that it now is an alias of.
+    /// Maps an alias to the value that it stands for.
     same: FxHashMap<torch::ValueId, torch::ValueId>,
     /// The definition of each view.
     views: FxHashMap<torch::ValueId, View>,
     /// For a view, the tensor at the end of its chain of bases.
     roots: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// Values that another value is, or may be, a view of.
+    /// Values that have, or may have, views.
     viewed: FxHashSet<torch::ValueId>,
     /// For each value that may share elements with others: these others, and their write counts when
     /// the value was computed.
     unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
     /// Number of writes to the elements of each root.
     counts: FxHashMap<torch::ValueId, usize>,
-    /// Write count of its root when each value was last computed; older values are stale.
+    /// For each value, the write count of its root when the value was last computed.
+    /// The value is stale if the root was written to since then.
     seen: FxHashMap<torch::ValueId, usize>,
     depth: usize,
     /// Inputs, buffers and weights that were written to, in order.
@@ -65,7 +66,7 @@ impl Writes {
         self.roots.get(&value).copied().unwrap_or(value)
     }
 
-    /// Returns how often the elements of a value were written to.
+    /// Returns the number of writes to the root of a value.
     fn count(&self, value: torch::ValueId) -> usize {
         self.counts.get(&self.root(value)).copied().unwrap_or(0)
     }
@@ -74,7 +75,7 @@ impl Writes {
         self.seen.get(&value).copied().unwrap_or(0)
     }
 
-    /// Drops all facts about a value before a node defines it again.
+    /// Drops the alias information about a value before a node defines it again.
     /// A loop's condition, for instance, is lowered twice.
     pub fn forget(&mut self, value: torch::ValueId) {
         self.same.remove(&value);
@@ -88,14 +89,14 @@ impl Writes {
 }
 
 impl Builder<'_> {
-    /// Recomputes a value if elements that it views were written to since.
+    /// Recomputes a view if its root was written to after the view was last computed.
     pub fn refresh(&mut self, value: torch::ValueId) -> Result<(), String> {
         let root = self.writes.root(value);
         if let Some(others) = self.writes.unsure.get(&root)
             && others.iter().any(|&(other, seen)| self.writes.count(other) > seen)
         {
             let name = &self.trace.value(value).name;
-            return Err(format!("`{name}` may share its elements with a tensor that was written to since"));
+            return Err(format!("`{name}` may share its elements with a tensor that was mutated later"));
         }
         let now = self.writes.count(root);
         let (mut stale, mut at) = (Vec::new(), value);
@@ -227,7 +228,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Applies an operator that changes the shape of a tensor in place.
+    /// Applies an in-place operator that does not write elements, such as `squeeze_` or `detach_`.
     fn reshaped(
         &mut self,
         node: &Node,
@@ -252,7 +253,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Redefines a value, part by part, as another one.
+    /// Sets the parts of `value` to those of `to`.
     fn rename(&mut self, value: torch::ValueId, to: torch::ValueId) {
         for part in [Part::Real, Part::Imaginary] {
             if let Some(made) = self.part(to, part) {

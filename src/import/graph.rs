@@ -18,15 +18,16 @@ use crate::read::pt2::Exported;
 use crate::schema::aten;
 use crate::torch::{self, Size, Trace};
 
-/// Metadata key in which PyTorch's own exporter keeps the ranges of symbols.
+/// Metadata key under which PyTorch's own exporter stores the ranges of symbolic dimensions.
 const RANGES: &str = "pkg.torch.export.ExportedProgram.range_constraints";
 
 /// IR version that matches [`OPSET`].
 const IR_VERSION: i64 = 8;
 
-/// A model under construction, with the trace node behind each of its nodes.
+/// A model built from a trace, before its `aten` nodes are lowered.
 pub struct Imported {
     pub model: Model,
+    /// Trace node of each node of the model.
     pub origins: FxHashMap<NodeId, torch::NodeId>,
     /// Findings about a program that can be converted.
     pub remarks: Vec<Finding>,
@@ -49,24 +50,24 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     if builder.blockers.is_empty() { Ok(builder.finish()) } else { Err(builder.blockers) }
 }
 
-/// Builder of a model from a trace; it creates the nodes of one graph at a time.
+/// Builder of a model from a trace.
 pub struct Builder<'t> {
     pub trace: &'t Trace,
     pub model: Model,
     /// Graph to which nodes are added.
     pub graph: GraphId,
     origins: FxHashMap<NodeId, torch::NodeId>,
-    /// Constructs that cannot be converted.
+    /// Findings about constructs that cannot be converted.
     pub blockers: Vec<Finding>,
     pub remarks: Vec<Finding>,
     values: FxHashMap<torch::ValueId, ValueId>,
-    /// Imaginary parts of the complex ones among `values`.
+    /// Imaginary parts of complex values; their real parts are in `values`.
     pub imaginary: FxHashMap<torch::ValueId, ValueId>,
-    /// Part of complex arguments to read.
+    /// Part of complex arguments that the call being converted reads.
     pub part: Part,
     /// Element types and ranks of values, as far as they are known.
     types: FxHashMap<ValueId, (Option<ElemType>, Option<usize>)>,
-    /// Constants made from Python numbers: they do not widen the dtype of a tensor.
+    /// Constants made from Python numbers, which have the lowest precedence in type promotion.
     pub numbers: FxHashSet<ValueId>,
     pub writes: Writes,
     /// The model's input or initializer for each input and weight of the trace.
@@ -186,7 +187,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Returns the current value of a value of the trace.
+    /// Returns the current model value of a trace value, which is recomputed if it is stale.
     pub fn value_of(&mut self, value: torch::ValueId) -> Result<ValueId, String> {
         let value = self.writes.of(value);
         self.refresh(value)?;
@@ -194,18 +195,18 @@ impl<'t> Builder<'t> {
         found.ok_or_else(|| format!("`{}` is not defined", self.trace.value(value).name))
     }
 
-    /// Returns a part of a value, if it is defined.
+    /// Returns a part of a trace value, if it is defined.
     pub fn part(&self, value: torch::ValueId, part: Part) -> Option<ValueId> {
         let parts = if part == Part::Imaginary { &self.imaginary } else { &self.values };
         parts.get(&self.writes.of(value)).copied()
     }
 
-    /// Returns true if a value is defined in the current graph.
+    /// Returns true unless a trace value is defined in a graph other than the current one.
     pub fn is_of_this_graph(&self, value: torch::ValueId) -> bool {
         self.part(value, Part::Real).is_none_or(|value| self.model.values[value].graph == self.graph)
     }
 
-    /// Sets a part of a value of the trace.
+    /// Sets a part of a trace value.
     pub fn define(&mut self, of: torch::ValueId, part: Part, value: ValueId) {
         match part {
             Part::Imaginary => self.imaginary.insert(of, value),

@@ -32,7 +32,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Declares an input of the current graph.
+    /// Adds an input to the current graph.
     pub fn port(&mut self, of: torch::ValueId, value: ValueId) {
         let ty = self.given_type(of);
         self.learn(value, &ty);

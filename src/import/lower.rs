@@ -1,7 +1,7 @@
 //! Lowering of `aten` nodes to ONNX, by rules of the phase `lower`.
 //!
-//! The program records the types of all values, so the output of one rule does not affect another. One pass
-//! over the nodes is enough.
+//! The program records the types of all values, so no rule depends on the result of another rule.
+//! One pass over the nodes is enough.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     lowered.map(drop)
 }
 
-/// Returns a patch for each node outside of the ONNX domain.
+/// Returns a patch for each node of a domain other than ONNX, or the nodes that no rule lowers.
 fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     let known = by_operator(model, rules);
     // PyTorch recorded the type and shape of every value, outputs included.
@@ -93,7 +93,7 @@ fn constants(model: &Model, node: NodeId) -> Patch {
     patch
 }
 
-/// Returns an empty array of the value's type if its inferred shape has a dimension of 0.
+/// Returns an empty array of the value's type if its shape is static and contains a 0.
 fn without_elements(fact: &Fact) -> Option<Array> {
     let dims: Option<Vec<i64>> = fact.dims()?.iter().map(|size| size.as_ref()?.as_const()).collect();
     let dims = dims.filter(|dims| dims.contains(&0))?;

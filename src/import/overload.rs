@@ -35,7 +35,7 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
     Some((found, inputs))
 }
 
-/// Number of trailing arguments that signatures omit: memory layout and device.
+/// Returns the number of trailing arguments that signatures omit, such as layout and device.
 fn left_out(signature: &Signature) -> usize {
     let base = signature.name.split('.').next().unwrap_or_default();
     let has_elem = signature.params.iter().any(|param| param.kind == Kind::Elem);
@@ -50,7 +50,7 @@ fn left_out(signature: &Signature) -> usize {
 }
 
 /// Returns true if a parameter accepts an argument.
-/// With `numbers`, numbers and tensors are interchangeable.
+/// With `numbers`, it also accepts a number for a tensor, and a tensor for an integer or a scalar.
 fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     let ty = |given: &Argument| match given {
         Argument::Value(value) => Some(&trace.value(*value).ty),

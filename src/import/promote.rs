@@ -31,8 +31,8 @@ pub fn promoted(builder: &mut Builder, op: &str, mut inputs: Vec<Option<ValueId>
 
 /// Returns the dtype to which PyTorch promotes the operands.
 ///
-/// Tensors with axes take precedence over 0-d tensors, and those over Python numbers. An operand of lower
-/// precedence counts only if its dtype is of a higher kind.
+/// Tensors with axes take precedence over 0-d tensors, and 0-d tensors take precedence over numbers. An
+/// operand of lower precedence counts only if its dtype is of a higher kind.
 fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
     let mut ranked: [Option<ElemType>; 3] = [None; 3];
     for &input in inputs.iter().flatten() {

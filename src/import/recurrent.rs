@@ -27,7 +27,7 @@ fn cell(name: &str) -> Option<Cell> {
     Some(Cell { op, gates, activation })
 }
 
-/// Arguments of a call besides its tensors.
+/// Properties of a recurrent network that all of its layers share.
 struct Net {
     cell: Cell,
     has_biases: bool,
@@ -189,7 +189,7 @@ impl Builder<'_> {
         self.joined(gates, 0)
     }
 
-    /// Returns a tensor in a dtype that recurrent ONNX operators support.
+    /// Returns a float or double tensor. 16-bit floats are cast to float.
     fn computed(&mut self, argument: &Argument) -> Result<ValueId, String> {
         let value = super::argument::operand(self, argument)?.ok_or("one of its tensors is missing")?;
         match self.known(value).0 {

@@ -69,7 +69,7 @@ struct Script<'w> {
     /// The tensors of lifted values, by value name.
     taken: FxHashMap<String, Tensor>,
     members: usize,
-    /// Number of floats used at their printed precision, which may be truncated.
+    /// Number of float constants read from the text, which may be rounded.
     printed: usize,
     weights: Option<&'w State>,
 }
@@ -224,7 +224,8 @@ impl Script<'_> {
         Ok(())
     }
 
-    /// Returns a tensor from its printed elements. Rejects floats that may have been truncated.
+    /// Returns a tensor from its printed elements.
+    /// Rejects floats printed with [`DIGITS`] digits, and lists of floats: they may be rounded.
     fn printed(&mut self, literal: &TensorLiteral) -> Result<Tensor, String> {
         let unknown = "the text does not contain all elements of this constant";
         let elements = literal.elements.as_deref().ok_or(unknown)?;
@@ -292,7 +293,7 @@ impl Script<'_> {
         self.taken.insert(name, tensor);
     }
 
-    /// Unpacks a list: a known list, or the result of a node, which then returns the members itself.
+    /// Unpacks a known list, or a list that a node returns. That node then returns the members instead.
     fn unpack(&mut self, node: &Node, mut given: Vec<Argument>) -> Result<(), String> {
         let unknown = "it unpacks a value that is not a known list";
         match given.pop() {
@@ -319,7 +320,7 @@ impl Script<'_> {
         }
     }
 
-    /// Resolves a conversion between a number and a 0-d tensor, which are equal here.
+    /// Resolves a conversion that keeps dtype and value, such as from a 0-d tensor to a number.
     fn number(&mut self, node: &Node, given: Vec<Argument>) -> Result<(), String> {
         let given = given.into_iter().next().ok_or("it has no operand")?;
         let wanted = match &*node.op.name {

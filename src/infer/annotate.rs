@@ -11,11 +11,11 @@ use crate::graph::{
     DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Node, Port, Type, TypeKind, ValueId, ValueInfo,
 };
 
-/// Declares every inferred type in the main graph and its subgraphs; returns whether anything changed.
+/// Declares inferred types in the main graph and its subgraphs; returns whether anything changed.
 ///
-/// Node outputs get a `value_info` entry; inputs and outputs are updated in place. Existing declarations
-/// keep their denotations, their documentation and any details that inference did not find. Local functions
-/// are skipped, because their types differ from call to call.
+/// Graph inputs and outputs are updated in place. Other node outputs get a `value_info` entry, except those of
+/// `Normalizer`. Existing declarations keep their denotations, their documentation and any details that
+/// inference did not find. Local functions are skipped, because their types differ from call to call.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
     let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
@@ -51,13 +51,13 @@ pub struct Declarer<'f> {
     facts: &'f Facts,
     /// Cache of converted sizes, since few distinct sizes occur in a model.
     written: FxHashMap<Dim, DeclaredDim>,
-    /// Names that the model declares for data-dependent sizes, preferred over invented symbols.
+    /// Declared sizes, by the invented symbol that they replace.
     stated: FxHashMap<Symbol, Dim>,
-    /// Sizes already in use as names: the values of `stated`, and the sizes of inputs.
+    /// Sizes that are already declared: the values of `stated`, and the sizes of model inputs.
     taken: FxHashSet<Dim>,
-    /// Sizes of inputs.
+    /// Sizes of model inputs.
     given: FxHashSet<Dim>,
-    /// Whether to omit invented names of sizes unless they are already declared.
+    /// Whether to omit invented names that no earlier declaration contains.
     keeps_names: bool,
 }
 
@@ -80,7 +80,7 @@ impl<'f> Declarer<'f> {
         declarer
     }
 
-    /// Collects the declared names of data-dependent sizes in a graph.
+    /// Collects the sizes that a graph declares where inference invented symbols.
     fn read(&mut self, model: &Model, graph: GraphId) {
         for port in &model.graphs[model.main].inputs {
             let given = self.facts[port.value].dims().into_iter().flatten().flatten();
@@ -140,8 +140,8 @@ impl<'f> Declarer<'f> {
         changed
     }
 
-    /// Converts a fact to a type, keeping the denotations of the type it replaces.
-    /// Returns `None` if the element type is unknown.
+    /// Converts a fact to a type, with the denotations of the old type (except inside maps).
+    /// Returns `None` if the kind or an element type is unknown, and for opaque values.
     fn type_of(&mut self, fact: &Fact, old: Option<&Type>) -> Option<Type> {
         let mut inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
             Some(Some(Box::new(self.type_of(fact, old.and_then(|old| old.as_deref()))?)))
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn declares_what_was_inferred() {
+    fn declarations_are_completed_by_inferred_types() {
         check(
             "g (float[n, ?, 4] x) => (y) { z = Relu(x) y = Concat <axis = 0> (z, x) }",
             &["x: float[n, x_dim_1, 4]", "y: float[2*n, x_dim_1, 4]", "z: float[n, x_dim_1, 4]"],
@@ -315,7 +315,7 @@ mod tests {
             "float[1, 6] y, float[M, 6] w",
             &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
         );
-        // If both were declared as `M`, the axes of `y` and `w` would be equal.
+        // If all were declared as `M`, the axes of `y` and `w` would be declared equal.
         check(
             "float[M, 6] y, float[M, 6] w",
             &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],

@@ -18,13 +18,13 @@ pub trait Attrs {
 
 /// Creates symbols for data-dependent sizes.
 pub trait Fresh {
-    /// Returns the size of an output axis of this call, or `None` if the host declines.
+    /// Returns the size of an output axis of this call, or `None` if it gets no symbol.
     /// Repeated queries return the same symbol, which is distinct from all others. Its value must lie in
     /// `range`.
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
-/// Creates no symbols; used for nodes that rules plan or add to the e-graph.
+/// Creates no symbols; used for nodes that a rule plans to create, and for e-nodes.
 /// Their data-dependent sizes get symbols when the resulting graph is inferred.
 pub struct NoSymbols;
 
@@ -54,14 +54,14 @@ pub struct OpCall<'a> {
 
 /// Infers the facts of all outputs, and the faults that prevent the call from running.
 ///
-/// Outputs of calls with subgraphs (`If`, `Loop`, …) are unknown here; the host infers them.
+/// It does not infer subgraphs: the host infers the outputs of `If`, `Loop`, `Scan` and `SequenceMap`.
 pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>) {
     let mut cx = ops::Cx::new(call, schema_of(call), fresh);
     if !is_of_runtime(call) {
         unify::element_types(&mut cx);
     }
     if let Some(rule) = ops::find(call.domain, call.op) {
-        // `None` means that the rule stopped for lack of information; facts set before remain valid.
+        // `None` means that the rule stopped early; the facts that it set before are valid.
         let _ = rule(&mut cx);
     }
     values::elements(&mut cx);

@@ -14,7 +14,8 @@ pub struct Content<'t> {
 }
 
 impl<'t> Content<'t> {
-    /// Returns `None` if the elements are unavailable or their number is wrong.
+    /// Returns the content of a tensor; `None` if its elements are unavailable.
+    /// Also returns `None` if a tensor of numbers has the wrong number of elements.
     pub fn of(tensor: &'t Tensor) -> Option<Self> {
         let bytes = match &tensor.data {
             TensorData::Raw(raw) if tensor.byte_len() == Some(raw.len()) => Cow::Borrowed(&raw[..]),

@@ -1,10 +1,10 @@
-//! Conditions with a constant value.
+//! `If` nodes with a constant condition.
 
 use super::Facts;
 use crate::graph::{GraphId, Model, NodeId};
 
 /// Returns the branch that an `If` always runs, as attribute name and subgraph.
-/// Returns `None` if the condition is not constant.
+/// Returns `None` for other operators, and if the condition is not constant.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
     if !node.is("If") {

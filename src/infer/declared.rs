@@ -10,7 +10,7 @@ use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
 const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
 /// Converts a declared type to a fact. `dim` returns the size of a declared axis.
-/// `dim` is not called for elements of sequences and optionals, because their shapes may differ.
+/// Inside sequences, optionals and maps, `dim` is not called, and named sizes are unknown.
 pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact {
     let inner = |ty: &Option<Box<Type>>| {
         ty.as_ref().map_or(Fact::Unknown, |ty| fact(ty, &mut |_, dim| of_element(dim)))
@@ -28,7 +28,7 @@ pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact
     }
 }
 
-/// Returns the size of a declared dimension, if any.
+/// Returns the size of a declared dimension; `None` if it is absent, negative or a placeholder.
 pub fn size(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
@@ -38,7 +38,7 @@ pub fn size(dim: &DeclaredDim) -> Size {
     }
 }
 
-/// Returns numeric sizes only: a name may have a different value in each element.
+/// Returns the size if it is a number: a name may have a different value in each element.
 fn of_element(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) if *value >= 0 => super::shape::known(*value),

@@ -10,8 +10,9 @@ use crate::graph::dim::Bounds;
 /// Maximum length of sequences whose elements are tracked individually.
 pub const MAX_FOLLOWED: usize = 256;
 
-/// Facts about sequence elements: one common to all, and one per element if the length is known.
-/// Dereferences to the common fact.
+/// Facts about the elements of a sequence: a common one and, if tracked, one per element.
+///
+/// Elements are tracked if the length is known and at most [`MAX_FOLLOWED`]. Dereferences to the common fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elements {
     any: Box<Fact>,
@@ -31,7 +32,7 @@ impl Elements {
         Elements { any, each: (facts.len() <= MAX_FOLLOWED).then(|| facts.into()) }
     }
 
-    /// Returns the facts of the individual elements if the length is known.
+    /// Returns the facts of the individual elements, if they are tracked.
     pub fn facts(&self) -> Option<&[Fact]> {
         self.each.as_deref()
     }

@@ -24,7 +24,7 @@ pub enum Fact {
     SparseTensor(TensorFact),
     /// A sequence, with the facts of its elements.
     Sequence(Elements),
-    /// An optional, with the fact of its element if it has one.
+    /// An optional, with a fact that holds for its element if it has one.
     Optional(Box<Fact>),
     /// A map.
     Map {
@@ -60,9 +60,9 @@ pub enum ConstValue {
     Weight(TensorId),
     /// A constant that is not computed yet, such as a scaled, concatenated or reshaped weight.
     Computed,
-    /// Elements of a small integer or bool (0 or 1) tensor of static shape, in row-major order.
+    /// Whole-number elements of a small tensor of static shape, in row-major order. Bools are 0 or 1.
     ///
-    /// At least one element is symbolic or unknown; otherwise the tensor is `Const`.
+    /// If all elements are numbers that the element type represents exactly, the tensor is `Const` instead.
     Ints(Arc<[Size]>),
 }
 
@@ -109,7 +109,7 @@ impl TensorFact {
         }
     }
 
-    /// Returns the fact of a tensor of static shape with these integer or bool elements.
+    /// Returns the fact of a tensor of static shape with these whole-number elements; bools are 0 or 1.
     ///
     /// The tensor is constant if all elements are numbers that `elem` represents exactly.
     pub fn ints(elem: ElemType, dims: &[usize], elements: Vec<Size>) -> Self {
@@ -124,8 +124,8 @@ impl TensorFact {
         TensorFact { elem: Some(elem), shape, value }
     }
 
-    /// Returns the elements of a small integer or bool tensor, in row-major order.
-    /// Unknown elements are `None`.
+    /// Returns the elements of a constant integer or bool tensor, or of [`ConstValue::Ints`].
+    /// They are in row-major order; unknown elements are `None`.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         match &self.value {
             ConstValue::Ints(elements) => Some(elements.to_vec()),
@@ -252,7 +252,7 @@ impl From<TensorFact> for Fact {
 }
 
 impl fmt::Display for Fact {
-    /// Formats the type in ONNX text syntax: `float[batch, 4]`, `seq(float[...])`.
+    /// Formats the type similarly to ONNX text: `float[batch, 4]`, `seq(float[...])`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fact::Unknown => f.write_str("?"),

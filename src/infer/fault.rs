@@ -72,7 +72,9 @@ pub enum Fault {
         /// Target shape.
         to: Shape,
     },
-    /// The branches of an `If` produce conflicting outputs.
+    /// The branches of an `If` produce outputs of different kind, element type or rank.
+    ///
+    /// A different rank alone is valid, but most users of the output accept a single rank.
     Branches {
         /// Output of the `If`.
         output: usize,
@@ -137,7 +139,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::TypeMismatch { param, inputs: (a, b), elems: (x, y) } => {
-                write!(f, "inputs {a} and {b} must both have type {param}, but are {x} and {y}")
+                write!(f, "inputs {a} and {b} must have the same type ({param}), but are {x} and {y}")
             }
             Fault::TypeNotAllowed { input, elem, allowed } => {
                 write!(f, "input {input} has unsupported type {elem}; supported: {allowed}")
@@ -159,7 +161,7 @@ impl fmt::Display for Fault {
                 write!(f, "the branches produce different results for output {output}: {what}")
             }
             Fault::Carried { input, what } => {
-                write!(f, "the state of input {input} changes between iterations: {what}")
+                write!(f, "the loop state of input {input} changes between iterations: {what}")
             }
             Fault::Value { name, why } => write!(f, "`{name}` {why}"),
         }

@@ -37,7 +37,8 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
 
 /// Returns the common value of all elements of a tensor as a scalar.
 ///
-/// Returns `None` if the elements differ or are external.
+/// Returns `None` if the elements differ, are unavailable or narrower than a byte, if there are none, and for
+/// strings.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
     let (elem, raw) = (tensor.elem()?, tensor.packed()?);
     let size = elem.bits()? / 8;

@@ -29,9 +29,9 @@ pub enum Conflict {
     },
     /// Sequences of different lengths.
     Length(usize, usize),
-    /// Integer tensors with a different element.
+    /// Tensors with a different element.
     Element {
-        /// Index of the first such element in row-major order, from 0.
+        /// Index of the first such element in row-major order, from 0; always 0 for strings.
         index: usize,
     },
 }
@@ -50,13 +50,13 @@ impl fmt::Display for Conflict {
 }
 
 impl Fact {
-    /// Combines two true facts of one value into the most specific fact.
+    /// Combines two true facts of one value into one.
     ///
     /// The operation is commutative, except for float constants: their last bits depend on the order of
     /// evaluation, and `self` takes precedence.
     ///
     /// # Errors
-    /// Returns the contradiction if both facts cannot hold.
+    /// Returns the contradiction if the facts cannot both hold.
     pub fn meet(&self, other: &Fact, bounds: &Bounds) -> Result<Fact, Conflict> {
         Ok(match (self, other) {
             (Fact::Unknown, fact) | (fact, Fact::Unknown) => fact.clone(),
@@ -72,7 +72,7 @@ impl Fact {
         })
     }
 
-    /// Returns the most specific fact that holds for both of two values.
+    /// Returns a fact that holds for both of two values.
     pub fn join(&self, other: &Fact, bounds: &Bounds) -> Fact {
         match (self, other) {
             (a, b) if a == b => a.clone(),
@@ -177,7 +177,7 @@ impl TensorFact {
 }
 
 impl Shape {
-    /// Combines two true shapes of one tensor into the most specific shape.
+    /// Combines two true shapes of one tensor into one.
     ///
     /// # Errors
     /// Returns the contradiction if the ranks or the sizes of an axis differ.

@@ -8,7 +8,7 @@ use crate::graph::dim::{Dim, numel};
 /// A dimension, or an element of an integer tensor; `None` if it is unknown.
 pub type Size = Option<Dim>;
 
-/// Shape of a tensor, of which the rank and each dimension may be unknown.
+/// Shape of a tensor. The rank or any dimension may be unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape(Option<Arc<[Size]>>);
 
@@ -107,12 +107,12 @@ pub fn number(size: &Size) -> Option<i64> {
     size.as_ref()?.as_const()
 }
 
-/// Returns the sum of two sizes; `None` if one is unknown.
+/// Returns the sum of two sizes; `None` if one is unknown or the sum overflows.
 pub fn add(a: &Size, b: &Size) -> Size {
     a.as_ref()?.add(b.as_ref()?)
 }
 
-/// Returns the difference of two sizes; `None` if one is unknown.
+/// Returns the difference of two sizes; `None` if one is unknown or the difference overflows.
 pub fn sub(a: &Size, b: &Size) -> Size {
     a.as_ref()?.sub(b.as_ref()?)
 }

@@ -23,7 +23,7 @@ fn facts(model: &Model) -> Facts {
     infer(model, Options::default())
 }
 
-/// Infers a model, or a graph at [`OPSET`], and asserts facts of its values.
+/// Infers a model, or a graph at [`OPSET`], and asserts facts of its values and that it has no faults.
 ///
 /// An expected fact is `name: float[n, 4]` for a type, or `name = [n, 4]` for the elements of an integer tensor.
 #[track_caller]

@@ -5,7 +5,7 @@ use crate::graph::{Model, TensorData};
 
 /// Operators of `ai.onnx` that are folded on weights, sorted by name.
 ///
-/// Each produces a tensor of about the size of its inputs, in time linear in that size.
+/// Each takes time linear in the sizes of its inputs and output.
 const ARITHMETIC: [&str; 18] = [
     "Add",
     "Cast",

@@ -53,13 +53,13 @@ impl Default for LintOptions {
 pub struct LintContext<'a> {
     /// Model to lint.
     pub model: &'a Model,
-    /// Inferred facts of its values.
+    /// Facts inferred for the values of `model`.
     pub facts: &'a Facts,
-    /// Uses of its values.
+    /// Uses of the values of `model`.
     pub uses: &'a Uses,
     /// Options of the run.
     pub options: &'a LintOptions,
-    /// Locator of its nodes and values.
+    /// Locator of the nodes and values of `model`.
     pub places: Locator<'a>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> LintContext<'a> {
         model.graphs.iter().flat_map(|(_, graph)| &graph.nodes).map(move |&id| (id, &model.nodes[id]))
     }
 
-    /// Creates a finding at a part of a node, with its Python line.
+    /// Creates a finding at a part of a node, with the Python line of the node.
     pub fn at_node(&self, rule: RuleId, node: NodeId, part: Part, message: impl Into<String>) -> Finding {
         let mut finding = rule.finding(message, self.places.node(node, part));
         finding.source = self.places.source(node);
@@ -101,7 +101,7 @@ impl<'a> LintContext<'a> {
         finding
     }
 
-    /// Creates a finding at an element of a graph other than a node; `text` is its ONNX text.
+    /// Creates a finding at a part of a graph that is not a node; `text` is the ONNX text of that part.
     pub fn at_graph(
         &self,
         rule: RuleId,
@@ -127,13 +127,13 @@ impl<'a> LintContext<'a> {
         &self.model.values[value].name
     }
 
-    /// Returns the name of a node in messages: its name, or else its first output.
+    /// Returns the name of a node for messages: see [`node_name`].
     pub fn node_name(&self, node: NodeId) -> Arc<str> {
         node_name(self.model, &self.model.nodes[node])
     }
 }
 
-/// Returns the number of a node in [`Finding::nodes`].
+/// Returns the index of a node, as [`Finding::nodes`] stores it.
 pub fn number(node: NodeId) -> u32 {
     u32::try_from(node.index()).unwrap_or(u32::MAX)
 }

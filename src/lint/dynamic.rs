@@ -66,7 +66,7 @@ fn refused(
     }
 }
 
-/// Returns the sample axes of a group; `None` if its axes are not batch axes, or are already dynamic.
+/// Returns the batch axes of a group; `None` if they are not batch axes, or all are already dynamic.
 ///
 /// # Errors
 /// The axes were traced with different sizes.
@@ -106,7 +106,7 @@ pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
     }
 }
 
-/// Returns one finding for each obstacle.
+/// Returns one finding for each obstacle to making the axes of a group dynamic.
 pub fn blocked(
     model: &Model,
     uses: &Uses,

@@ -16,10 +16,10 @@ pub fn is_torch_export(model: &Model) -> bool {
     metadata(model).any(|(key, _)| key.starts_with(TORCH_EXPORT))
 }
 
-/// Returns true if the dynamic dimensions of a model were already dynamic during export.
+/// Returns true if `torch.export` recorded ranges of dynamic dimensions.
 ///
-/// A constant in its graph then comes from the source code, because `torch.export` rejects a program that specializes
-/// such a dimension. Without range constraints, the dimensions were made dynamic after the export.
+/// A constant in the graph then comes from the source code, because `torch.export` rejects a program that specializes
+/// such a dimension. Without recorded ranges, the dimensions were made dynamic after the export.
 pub fn guarded_sizes(model: &Model) -> bool {
     metadata(model).any(|(key, text)| key == RANGES && text.contains("VR["))
 }

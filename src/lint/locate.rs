@@ -238,7 +238,7 @@ pub fn stack(node: &Node) -> Option<&str> {
     recorded.or(node.doc.as_deref()).filter(|stack| !stack.is_empty())
 }
 
-/// Returns the name of a node; its first output in quotes if it has no name.
+/// Returns the name of a node, or else its first output in quotes, or else its operator.
 pub fn node_name(model: &Model, node: &Node) -> Arc<str> {
     let quoted = || {
         let output = node.outputs.iter().flatten().next();

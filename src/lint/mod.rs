@@ -31,9 +31,9 @@ use crate::infer;
 
 use locate::Part;
 
-/// Returns all findings of `model`, each fault once.
+/// Returns the findings of `model` that `options` select, each fault once.
 ///
-/// The result is deterministic, and no weights are read.
+/// The result is deterministic, and large weights are not read.
 ///
 /// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
 /// `evidence::lint`, with the feature `evidence`.
@@ -55,7 +55,7 @@ pub fn lint_text(model: &Model, spans: Option<&TextSpans>, options: &LintOptions
     findings
 }
 
-/// Adds the line of its node to a finding about an edited copy of the model.
+/// Adds the place in the text to a finding without one, from the first node of the finding.
 fn locate_in_text(finding: &mut Finding, cx: &LintContext) {
     if let Place::Graph(graph) = &mut finding.place
         && graph.at.is_none()

@@ -15,7 +15,7 @@ use crate::rules::plan::patch;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Phase, Rule, Term};
 
-/// Matches every pattern rule that reports, in every graph, and appends its findings to `findings`.
+/// Matches the selected pattern rules in every graph, appends their findings, and attaches fixes.
 pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     let ops: FxHashSet<&str> = cx.model.nodes.iter().map(|(_, node)| &*node.op_type).collect();
     let rules = rules.about(&|op| ops.contains(op));
@@ -46,7 +46,8 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
 
 /// Returns the patterns that a rule reports in linting.
 ///
-/// Conversions and equivalences are for `onnx-fix` only. Rules that fix findings of an analysis do not report.
+/// Only lint rules and rules of the phases `simplify` and `fix` report. A rule that fixes the findings of another rule
+/// does not.
 fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => forward,
@@ -58,7 +59,8 @@ fn reported(rule: &Rule) -> &[Direction] {
 
 /// Whether the rewrite would only rename an output of the graph.
 ///
-/// If its source is a graph input, an initializer or another output, a node must remain between the two.
+/// A node must remain between the output and its source, if the source is a graph input, an initializer, another
+/// output, or a value of an outer graph.
 fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<ValueId, NodeId>) -> bool {
     let Some(rewrite) = direction.rewrite.as_ref().filter(|rewrite| rewrite.nodes.is_empty()) else {
         return false;
@@ -88,7 +90,7 @@ fn finding(
     finding.anchor = cx.places.anchor(root);
     finding.nodes = found.nodes.iter().rev().map(|&node| number(node)).collect();
     for &node in found.nodes.iter().rev().skip(1) {
-        finding = finding.related(cx.places.node(node, Part::Whole), "together with this node");
+        finding = finding.related(cx.places.node(node, Part::Whole), "part of the same match");
     }
     finding.help = rule.help.as_ref().map(|help| render(help, host, &found));
     let patch = patch(host, rule, direction, found).filter(|patch| is_worth_it(cx, patch));
@@ -96,7 +98,7 @@ fn finding(
     finding
 }
 
-/// Whether a rewrite removes all matched nodes, or more nodes than it adds.
+/// Whether a rewrite removes all matched nodes, or more nodes than it adds, not counting constants.
 ///
 /// Matched nodes with other users must stay, and `onnx-fix` applies only rewrites that reduce the cost.
 fn is_worth_it(cx: &LintContext, patch: &Patch) -> bool {

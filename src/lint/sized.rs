@@ -21,7 +21,7 @@ use crate::infer::{self, Facts};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// Maximum number of rounds; one fix can reveal the next.
+/// Maximum number of rounds of fixes; one fix can reveal the next.
 const ROUNDS: usize = 32;
 
 /// Limits of a trial run at another size.
@@ -87,7 +87,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Drops the declared shapes of computed values.
+/// Drops the declared sizes of computed values and of subgraph inputs.
 fn undeclare(model: &mut Model) -> bool {
     let main = model.main;
     for (id, graph) in model.graphs.iter_mut() {
@@ -112,7 +112,7 @@ fn mends(known: AnalysisView, rules: &[&Rule]) -> Vec<Patch> {
 
 /// Returns the nodes that still hard-code the size.
 ///
-/// They are found by inference or by a failed run at a multiple of the size.
+/// They are found by the detectors of EXP001, and by inference and runs at multiples of the traced size.
 fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
@@ -145,7 +145,7 @@ fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<
 
 /// Returns the first node that fails in a run on zeros.
 ///
-/// Returns `None` also if an input has no static shape, or if the run exceeds [`LIMITS`].
+/// Also returns `None` if an input has no static shape, or if the run stops for another reason, such as [`LIMITS`].
 fn failing(model: &Model, facts: &Facts) -> Option<(NodeId, String)> {
     let mut executor = Executor::new(model, LIMITS);
     for port in &model.graphs[model.main].inputs {

@@ -1,6 +1,6 @@
 //! Fixes for findings: rewrites of rules, planned at the nodes of findings.
 //!
-//! `onnx-lint` announces these fixes, and `onnx-fix` applies them, so the two tools always agree.
+//! `onnx-lint` announces these fixes, and `onnx-fix` applies them, so the two tools agree.
 
 use rustc_hash::FxHashMap;
 

@@ -26,7 +26,7 @@ const LEADING: &str = "FIX020";
 /// Maximum number of rounds; fixes can reveal further baked sizes.
 const ROUNDS: usize = 8;
 
-/// Batch of a model: the inputs with it as leading axis, and the size that nodes hard-code for it.
+/// Batch of a model: the inputs whose leading axis it is, and the size that nodes hard-code for it.
 struct Batch {
     inputs: Vec<(ValueId, usize)>,
     traced: i64,
@@ -106,7 +106,9 @@ fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     (!inputs.is_empty()).then_some(Batch { inputs, traced })
 }
 
-/// Returns `mends` if batching requires no other changes; otherwise the patches of batching.
+/// Returns `mends` if batching requires no other changes, and else the patches of batching.
+///
+/// Returns nothing if batching fails.
 fn repaired<'r>(cx: &LintContext, mends: Vec<Suggestion<'r>>, batch: &Batch) -> Vec<Suggestion<'r>> {
     let model = as_traced(cx.model, batch);
     let facts = infer::infer(&model, infer::Options::default());

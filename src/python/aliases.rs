@@ -1,4 +1,4 @@
-//! In-place changes that a later read sees: shared size objects, and views of the same memory.
+//! In-place changes of tensors and sizes that are read later under another name.
 
 use tree_sitter::Node;
 
@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
         self.assign(left, after);
     }
 
-    /// Reports an in-place change of a size if another name for the same object is read later.
+    /// Reports an in-place change of a size if another name for it, or for its shape, is read later.
     fn change_size(&mut self, size: Identity, left: Node<'t>, node: Node<'t>) {
         let shape = self.shape_of(size);
         let same = |value: &Value| {
@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
 
     /// Reports a write to a tensor if another view of its memory is read later.
     ///
-    /// `object` is the expression through which the write happens.
+    /// `object` is the expression that is written to.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -212,9 +212,10 @@ fn assigned_by(name: Node) -> Option<Node> {
     None
 }
 
-/// Returns the read of `name` that follows `node`, unless the name is rebound before it.
+/// Returns the first read of `name` after `node`, unless the name is rebound before that read.
 ///
-/// `node` is `None` if the change happens in a callee. Then the read must follow `statement`, which calls it.
+/// `node` is `None` if the change happens in a callee. The read must then follow `statement`, which contains
+/// the call.
 fn read_after<'t>(
     mentions: &[Mention<'t>],
     name: &str,
@@ -227,7 +228,7 @@ fn read_after<'t>(
     if let Some(next) = next {
         return next.is_read.then_some(next.node);
     }
-    // A loop body runs again, so earlier lines also follow.
+    // A loop body runs again, so earlier lines of the loop also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
     again.filter(|mention| mention.is_read && mention.at < end).map(|mention| mention.node)

@@ -26,7 +26,8 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Runs `__init__` of a class and of its bases, bases first, without reporting anything.
+    /// Returns the attributes that the bodies and `__init__` methods of a class and its bases set.
+    /// Nothing is reported.
     fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
         if let Some(known) = self.attributes.get(&class) {
             return known.clone();

@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Evaluates `super()` to the object as an instance of the base of its class.
+    /// Evaluates `super()` to an instance of the first base class in this file.
     fn parent(&self) -> Value {
         let function = self.frames.last().and_then(|frame| frame.function);
         let class = function.and_then(|function| self.program.functions[function].class);
@@ -69,7 +69,7 @@ impl<'t> Interpreter<'t> {
         base.map_or(Value::Unknown, |base| Value::Instance(*base))
     }
 
-    /// Evaluates `int(x)` and `x.__int__()`. `written` is the source text of the operand.
+    /// Evaluates a conversion to a number, such as `int(x)`. `written` is the source text of the operand.
     pub fn as_number(&mut self, value: &Value, written: &str, call: &Call<'t>) -> Value {
         match value {
             Value::Tensor(tensor) => {
@@ -155,7 +155,7 @@ impl<'t> Interpreter<'t> {
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
-            // As in `min(x.shape[1], 8)`; the other operand may also be a size of another tensor.
+            // An example is `min(x.shape[1], 8)`. The other operand may also be a size of another tensor.
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {
@@ -201,8 +201,8 @@ impl<'t> Interpreter<'t> {
         if !call.has_size() {
             return Value::Number(None);
         }
-        // A product of sizes is a size; the other functions need a Python number. The last axis counts features
-        // and never varies, as in `math.sqrt(q.size(-1))`.
+        // A product of sizes is a size, but the other functions need a Python number. The last axis is not
+        // reported, because it usually counts features and is static, as in `math.sqrt(q.size(-1))`.
         let of = call.arguments.positional.first().map_or("", |of| text(*of, self.source));
         if name != "prod" && !of.ends_with("(-1)") && !of.ends_with("[-1]") {
             let code = text(call.node, self.source);
@@ -243,7 +243,7 @@ impl<'t> Interpreter<'t> {
         self.invoke_on(&function, vec![element.clone(), element], call)
     }
 
-    /// Returns the element of the iterable argument `of` at `position`.
+    /// Returns an element of `of`, the value of the iterable argument at `position`.
     ///
     /// Reports the call if it is unrolled, that is, if the trace fixes the number of elements.
     fn each_step(&mut self, position: usize, of: &Value, call: &Call<'t>) -> Value {
@@ -258,7 +258,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Calls a function that was passed as a value. `values` are not argument expressions of the call.
+    /// Calls a function that was passed as a value, with arguments that are not expressions of the call.
     fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
         let arguments = Arguments::default();
         self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })

@@ -1,4 +1,4 @@
-//! Comments of Python sources, and the statements after them.
+//! Comments and statements of Python sources, with their lines.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub struct Comment {
 
 /// Returns the comments of a file in text order, and the lines of its statements.
 ///
-/// A statement with a block covers the lines of its header only.
+/// The lines of a statement with a block are those of its header.
 pub fn comments(source: &str) -> (Vec<Comment>, Vec<RangeInclusive<u32>>) {
     let (mut comments, mut statements) = (Vec::new(), Vec::new());
     let Some(tree) = syntax::parse(source) else { return (comments, statements) };
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_in_strings_are_none() {
+    fn hashes_in_strings_are_not_comments() {
         let source = "x = '# a'  # b\n\"\"\"\n# c\n\"\"\"\nf(  # d\n    1)\n";
         let found: Vec<(u32, String)> =
             comments(source).0.into_iter().map(|comment| (comment.line, comment.text)).collect();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_cover_their_headers() {
+    fn lines_of_a_statement_end_with_its_header() {
         let source = "@a\ndef f(\n    x,\n):\n    y = g(\n        x)\n    if (y\n            > 0):\n        return y\n";
         let mut found = comments(source).1;
         found.sort_by_key(|lines| *lines.start());

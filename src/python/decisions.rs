@@ -1,4 +1,4 @@
-//! Conditions and loops that convert a tensor to a boolean, or iterate over its axes.
+//! Conditions that convert tensors to booleans, and loops over tensors and sizes.
 
 use tree_sitter::Node;
 
@@ -62,7 +62,7 @@ impl<'t> Interpreter<'t> {
         if !sure && !taken && condition.kind() == "identifier" {
             return;
         }
-        // A finding for a multi-line `if` is placed at the line of its condition.
+        // A finding about an `if` or a `while` is placed at its condition, which may be on a later line.
         let at = if line(statement) == line(condition) { statement } else { condition };
         let at =
             if matches!(decision, Decision::If | Decision::While | Decision::Guard) { condition } else { at };
@@ -80,7 +80,7 @@ impl<'t> Interpreter<'t> {
         self.quiet += 1;
         let sides: Vec<Value> = children(condition).into_iter().map(|side| self.evaluate(side)).collect();
         self.quiet -= 1;
-        // The last axis counts features and never varies.
+        // The last axis is assumed to count features, so that it does not vary.
         let is_last = |node: &Node| {
             ["shape[-1]", "size(-1)"].iter().any(|last| text(*node, self.source).ends_with(last))
         };
@@ -89,7 +89,7 @@ impl<'t> Interpreter<'t> {
         sizes.any(|(side, node)| matches!(side, Value::Size(_) | Value::Shape(_)) && !is_last(&node))
     }
 
-    /// Returns the loop variable of a loop over `iterable`, and reports the loop if it is unrolled.
+    /// Returns the value of the variable of a loop over `iterable`. Reports the loop if it is unrolled.
     pub fn iterate(&mut self, iterable: Node<'t>, statement: Node<'t>) -> Value {
         let value = self.evaluate(iterable);
         if let Some(steps) = self.steps(iterable, &value) {
@@ -102,7 +102,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the tensor axis or value that determines the step count of a loop over `value`, if any.
+    /// Returns the kind of steps of a loop over `value` if their number depends on a tensor.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -118,7 +118,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Handles `enumerate(x)`, `zip(x, y)`, `reversed(range(n))`; `x.unbind()`, `x.split(1)`.
+    /// Like `steps`, for calls such as `enumerate(x)`, `zip(x, y)`, `x.unbind()` and `x.split(1)`.
     fn steps_of_call(&mut self, call: Node<'t>) -> Option<Steps> {
         let function = field(call, "function")?;
         let arguments = Arguments::of(call, self.source).positional;

@@ -211,7 +211,7 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // Writes through `.data` are lost. They are covered by the finding about `.data`.
+                // New memory: a write through `.data` is not reported, because `.data` itself is.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),

@@ -9,7 +9,7 @@ use super::syntax::text;
 use super::torch_names::Factory;
 use super::value::{Dtype, Origin, Tensor, Traced, Value, integer};
 
-/// Longest `torch.arange` whose elements are evaluated.
+/// The elements of a `torch.arange` are evaluated if there are fewer than this many.
 const MAX_LINE: i64 = 64;
 
 impl<'t> Interpreter<'t> {
@@ -133,7 +133,7 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// Returns the dtype of `torch.tensor([…])`: an integer dtype, or float32.
+/// Returns the dtype of `torch.tensor(value)`, if it is known.
 fn literal_dtype(value: &Value) -> Option<Dtype> {
     match value {
         Value::Number(Some(_)) => Some(Dtype::Int),

@@ -42,7 +42,7 @@ pub struct ImportContext<'s> {
     pub library: &'s Library,
     /// Number of files on the path of imports to this one.
     pub depth: u32,
-    /// If true, faults are reported at their own line, as for a graph; else at the call that leads to them.
+    /// Whether faults are reported at their own line instead of at the call that leads to them.
     pub in_place: bool,
 }
 
@@ -186,7 +186,7 @@ fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definitio
 
 /// Returns the path and the text of a module imported by `from`.
 ///
-/// It is searched in the directory of `from`, then in the parent directories.
+/// Absolute imports are searched for in the directory of `from`, then in the parent directories.
 fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<str>, Arc<str>)> {
     let path = from.replace('\\', "/");
     let relative = module.len() - module.trim_start_matches('.').len();

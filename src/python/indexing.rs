@@ -138,7 +138,7 @@ impl<'t> Interpreter<'t> {
         }
         self.ask_write(&indices, value, target);
         if let Value::Tensor(tensor) = &base {
-            // The statement ends after its right side, so that reads there precede the write.
+            // The write happens at the end of the statement, after the reads on its right side.
             let whole =
                 target.parent().filter(|parent| parent.kind().ends_with("assignment")).unwrap_or(target);
             self.write(tensor, "__setitem__", Some(object), whole);

@@ -18,7 +18,7 @@ use super::value::{Identity, Origin, Tensor, Value};
 /// Limit of nested calls.
 const MAX_FRAMES: usize = 12;
 
-/// Limit of evaluated calls per file, which keeps the time linear in its length.
+/// Limit of evaluated calls per file, which bounds the run time.
 const MAX_CALLS: u32 = 20_000;
 
 /// Limit of nested expressions.
@@ -62,19 +62,20 @@ pub struct Interpreter<'t> {
     pub globals: FxHashMap<&'t str, Value>,
     /// Attributes set by `__init__`, by class.
     pub attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
-    /// Attributes set later.
+    /// Attributes set by the code that is being evaluated, by class and name.
     pub changed: FxHashMap<(usize, &'t str), Value>,
     /// Stack of active functions.
     pub frames: Vec<Frame<'t>>,
     /// Number of enclosing expressions of the current one.
     pub depth: u32,
-    /// If above 0, nothing is reported: the code runs once, before or outside of the export.
+    /// If above 0, nothing is reported.
     pub quiet: u32,
     identities: Identity,
-    /// Sizes by shape and axis, and shapes by size.
+    /// Sizes, by shape and axis.
     sizes: FxHashMap<(Identity, i64), Identity>,
+    /// Shapes, by size.
     shapes: FxHashMap<Identity, Identity>,
-    /// Sizes that may be fractional, such as a half of one.
+    /// Sizes that may be fractional, such as half of a size.
     fractions: FxHashSet<Identity>,
     calls: u32,
     known_calls: FxHashMap<String, Value>,
@@ -315,7 +316,7 @@ impl<'t> Interpreter<'t> {
         self.shapes.get(&size).copied()
     }
 
-    /// Returns true if a value is an uncomputed size of a tensor: a non-negative whole number.
+    /// Returns true if a value is a size read from a shape, and thus a non-negative integer.
     pub fn is_of_shape(&self, value: &Value) -> bool {
         matches!(value, Value::Size(size) if self.shapes.contains_key(size))
     }
@@ -328,7 +329,7 @@ impl<'t> Interpreter<'t> {
         value
     }
 
-    /// Returns the value of a name in the current frame.
+    /// Returns the value of a name as seen from the current frame.
     pub fn lookup(&self, name: &'t str) -> Value {
         let local =
             self.frames.last().and_then(|frame| frame.variables.get(name)).or_else(|| self.captured(name));

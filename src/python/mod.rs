@@ -1,8 +1,9 @@
-//! Linting of Python sources for code in `forward` that does not survive the export.
+//! Linting of Python sources for code in `forward` that exporters reject or export incorrectly.
 //!
-//! The source is interpreted abstractly, not run. Each `forward` is evaluated on the known kinds of its
-//! values: tensors (by annotation, as results of torch, or by use), sizes of tensors, and plain Python. Calls
-//! to functions of the file are followed. Values of unknown kind are never reported.
+//! The source is interpreted abstractly, not run. Each `forward` is evaluated on abstract values, such as
+//! tensors, sizes of tensors, and Python numbers. The kind of a parameter is guessed from its annotation, its
+//! default and its uses. Calls of functions in this file and in other available files are followed. Values of
+//! unknown kind are never reported.
 
 mod aliases;
 mod attributes;
@@ -98,7 +99,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        // Findings in code that only other modules of the file call do not concern this graph.
+        // A finding does not concern this graph if only other modules of the file call its code.
         let is_root = |function: usize| is_wanted(function) || siblings.contains(&function);
         let knows_root = wanted.iter().any(|index| program.functions[*index].name == "forward");
         let is_meant = |reached: &Reached| {
@@ -115,7 +116,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     findings
 }
 
-/// Returns the innermost functions that contain `lines`.
+/// Returns the innermost functions that contain `lines`. Most lambdas count as their outer function.
 fn functions_at(program: &Program, lines: &[u32]) -> Vec<usize> {
     let spans: Vec<RangeInclusive<u32>> =
         program.functions.iter().map(|function| syntax::lines(function.node)).collect();

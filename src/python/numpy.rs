@@ -98,7 +98,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns true if a literal list contains a float.
+/// Returns true if a literal or an array contains floats.
 fn has_float(value: &Value) -> bool {
     match value {
         Value::Real(_) => true,

@@ -144,7 +144,7 @@ impl<'t> Interpreter<'t> {
     pub fn result(&mut self, of: &[&Tensor]) -> Tensor {
         let origin = of.iter().map(|tensor| tensor.origin).max().unwrap_or(Origin::Constant);
         let mut result = self.fresh_tensor(origin);
-        // Two presumed tensors may be numbers.
+        // Presumed tensors may be numbers, so a result of only presumed tensors is presumed, too.
         result.sure = of.iter().any(|tensor| tensor.sure);
         result.rank =
             of.iter().map(|tensor| tensor.rank).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten();
@@ -152,7 +152,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns the elements of a literal tensor after the addition or subtraction of a number.
+/// Returns the elements of a literal tensor after `+`, `-` or `*` with an integer.
 fn shifted(left: &Value, right: &Value, operator: &str) -> Option<Rc<[i64]>> {
     let elements = left.tensor()?.elements.as_ref()?;
     let Value::Number(Some(number)) = right else { return None };

@@ -1,4 +1,4 @@
-//! Guesses the kind of a parameter from its annotation, its default, and its uses.
+//! Guessing of the kind of a parameter from its annotation, its default, and its uses.
 
 use tree_sitter::Node;
 
@@ -176,7 +176,8 @@ fn joined(list: Node, source: &str) -> bool {
     name.strip_prefix("torch.").is_some_and(|name| joins.contains(&name))
 }
 
-/// Like `use_of`, for an argument: `torch.relu(x)` implies a tensor, `isinstance(x, list)` does not.
+/// Like `use_of`, for an argument of a call.
+/// `torch.relu(x)` implies a tensor, and `isinstance(x, list)` implies another type.
 fn argument_use(call: Node, name: Node, source: &str) -> Option<bool> {
     let function = text(field(call, "function")?, source);
     let (module, last) = function.rsplit_once('.').unwrap_or(("", function));

@@ -279,7 +279,7 @@ impl<'t> Program<'t> {
             self.classes[index].local_bases = local.collect();
             self.classes[index].bases = other;
         }
-        // Kinds propagate from bases to derived classes, one level a round.
+        // Kinds propagate from bases to derived classes, one level per round.
         for _ in 0..self.classes.len().min(MAX_INHERITANCE) {
             for index in 0..self.classes.len() {
                 let kind = self.kind(&self.classes[index]);

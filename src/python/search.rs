@@ -1,4 +1,4 @@
-//! Search for source lines that caused an exporter failure, if the failure itself names no line.
+//! Search for source lines that may have caused an exporter failure, if the failure names no line.
 
 use tree_sitter::Node;
 
@@ -9,7 +9,7 @@ use super::syntax::{self, Arguments, bare, children, field, fields, line, text, 
 /// A line that may have caused a failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Suspect {
-    /// 0 for the most likely line.
+    /// Rank among the suspects; 0 is the most likely.
     pub doubt: u32,
     /// Class whose `forward` contains the line.
     pub class: String,
@@ -71,7 +71,7 @@ pub fn calls_of(source: &str, operator: &str) -> Vec<Suspect> {
     found
 }
 
-/// Returns the number of modules of a file that are not submodules of another one.
+/// Returns the number of modules with a `forward` that are not submodules of another module.
 pub fn models(source: &str) -> usize {
     let Some(tree) = syntax::parse(source) else { return 0 };
     let program = Program::of(tree.root_node(), source);

@@ -148,7 +148,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns true if `forward` of a class returns outputs of the model: the class is not a submodule.
+    /// Returns true if a class is a module but not a submodule, so that `forward` returns model outputs.
     fn is_output(&self, class: usize) -> bool {
         self.program.classes[class].kind == ClassKind::Module && !self.program.is_part(class)
     }

@@ -64,12 +64,13 @@ pub fn bare(mut node: Node) -> Node {
     node
 }
 
-/// Maximum nesting depth below a function.
+/// Maximum depth of the nodes that [`within`] returns.
 ///
-/// Finding a node's parent takes time linear in its depth, so a long expression would take quadratic time.
+/// Finding a node's parent takes time linear in its depth, so a deep expression would take quadratic time.
 const MAX_NESTING: u32 = 300;
 
-/// Returns `node` and its descendants in text order, without nested function and class contents.
+/// Returns `node` and its descendants in text order.
+/// Omits the contents of nested functions and classes, and nodes that are too deep.
 pub fn within(node: Node) -> Vec<Node> {
     let mut found = vec![];
     let mut todo = vec![(node, 0)];
@@ -83,7 +84,7 @@ pub fn within(node: Node) -> Vec<Node> {
     found
 }
 
-/// Returns the value of a string literal without escapes or interpolation.
+/// Returns the first literal text in a string. Escapes are not decoded.
 pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
     if node.kind() != "string" {
         return None;
@@ -135,7 +136,7 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// Returns the 1-based lines that a node covers.
+/// Returns the range of 1-based lines from the start to the end of a node.
 pub fn lines(node: Node) -> std::ops::RangeInclusive<u32> {
     let last = u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
     line(node)..=last

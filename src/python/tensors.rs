@@ -167,7 +167,7 @@ impl<'t> Interpreter<'t> {
         Some(as_other.flatten())
     }
 
-    /// Returns the view that a method such as `x.view(2, 3)` returns.
+    /// Returns the result of a method that returns a view, such as `x.view(2, 3)`.
     fn reshaped(&mut self, tensor: &Tensor, name: &str, view: View, call: &Call<'t>) -> Tensor {
         let mut result = self.view(tensor, view);
         result.rank = match (name, call.values.as_slice()) {

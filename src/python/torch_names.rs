@@ -1,4 +1,4 @@
-//! Results of PyTorch's attributes, methods and functions.
+//! Kinds of results of PyTorch's attributes, methods and functions, by name.
 //!
 //! Source: the reference of `torch.Tensor`, `torch`, `torch.nn` and `torch.nn.functional`, PyTorch 2.x.
 
@@ -76,7 +76,8 @@ pub fn view(name: &str) -> Option<View> {
     }
 }
 
-/// Returns whether a function returns several tensors: `true` if their number depends on a size.
+/// Returns whether the number of tensors that a function returns depends on a size.
+/// Returns `None` if the function returns one tensor.
 pub fn several(name: &str) -> Option<bool> {
     match name {
         "unbind" | "split" => Some(true),
@@ -118,7 +119,7 @@ pub fn conversion(method: &str) -> Option<Dtype> {
     })
 }
 
-/// Returns true for functions and methods that compare elements.
+/// Returns true for functions and methods that return a boolean tensor.
 pub fn is_comparison(name: &str) -> bool {
     matches!(
         name,
@@ -177,7 +178,7 @@ pub enum Factory {
     Values,
 }
 
-/// Returns true for names in `torch` that are functions returning a tensor.
+/// Returns true for names in `torch` that are assumed to be functions that return tensors.
 pub fn is_tensor_function(name: &str) -> bool {
     let others = [
         "Size",

@@ -16,7 +16,7 @@ struct Flag {
     keyword: &'static str,
     /// Default value of the flag.
     default: bool,
-    /// Argument that can make training equal to inference.
+    /// Condition under which the flag has no effect.
     moot: NoOpCondition,
 }
 

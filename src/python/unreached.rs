@@ -6,7 +6,7 @@ use super::interpreter::Interpreter;
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::ClassKind;
 
-/// Methods that run only in training, as named by Lightning and similar libraries.
+/// Names of functions that `forward` does not run, such as the training steps of Lightning.
 const NOT_EXPORTED: [&str; 12] = [
     "backward",
     "collate_fn",

@@ -10,10 +10,9 @@ use super::syntax::{children, field, fields, line, lines as lines_of};
 /// the branch returns, and the code after the `if` has nodes.
 pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
-    // The end of a line belongs to the innermost statement that continues there.
     let (start, end) = (Point { row, column: 0 }, Point { row: row + 1, column: 0 });
     let mut node = root.descendant_for_point_range(start, start);
-    // Indentation belongs to the enclosing block; use the first statement of the line.
+    // The indentation belongs to the enclosing block, so descend to the first statement of the line.
     while let Some(outer) = node {
         let first = children(outer)
             .into_iter()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Identifies a memory, a size or a tensor object; equal if Python's `is` holds.
+/// Identifies a tensor object, the memory of tensors, a shape or a size.
 pub type Identity = u32;
 
 /// An abstract value, as far as the source determines it.
@@ -18,7 +18,7 @@ pub enum Value {
     Shape(Identity),
     /// A size of a tensor, or a number computed from sizes; a tensor while tracing.
     Size(Identity),
-    /// A Python number, with its value if it is a literal integer.
+    /// A Python number, with its value if it is a known integer.
     Number(Option<f64>),
     /// A literal with a decimal point.
     Real(f64),
@@ -27,15 +27,16 @@ pub enum Value {
     Bool(Option<bool>),
     Str,
     Array(Array),
-    /// `range(n)` or similar, over a size or a tensor's value.
+    /// `range(n)`, with the size, tensor or number that determines its length.
     Range(Box<Value>),
-    /// A list or tuple with known items; `Each` if only their common value is known.
+    /// A list or tuple with known items.
     Items(Rc<[Value]>),
+    /// An iterable of which only the common value of the items is known.
     Each(Box<Value>),
     Dict,
     /// A dictionary that the caller passes, with the common value of its entries.
     Mapping(Box<Value>),
-    /// An object with a `forward`.
+    /// A layer of `torch.nn`.
     Layer(Layer),
     /// A name from another module, by its full path: `torch.nn.functional.one_hot`.
     Name(Rc<str>),
@@ -86,7 +87,7 @@ pub struct Tensor {
     pub view: View,
 }
 
-/// Source of a tensor's elements; of several, the greatest in this order.
+/// Source of a tensor's elements. If there are several, the last one in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A literal in the source.
@@ -136,7 +137,7 @@ pub struct Array {
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// Source of a NumPy array; of several, the greatest in this order.
+/// Source of a NumPy array's elements. If there are several, the last one in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traced {
     Nothing,
@@ -154,7 +155,7 @@ pub enum Layer {
     Tensor { fresh_training: bool },
     /// A tuple that begins with a tensor, as for recurrent layers and attention.
     Tuple,
-    /// `ModuleList` or `ModuleDict`, called by element.
+    /// A container such as `ModuleList`, with the common value of its elements.
     List(Box<Value>),
 }
 
@@ -193,7 +194,7 @@ impl Value {
         self.tensor().filter(|tensor| tensor.sure)
     }
 
-    /// Returns true if it is a size, or contains sizes.
+    /// Returns true if the value is a size or a shape, or contains sizes.
     pub fn is_size(&self) -> bool {
         match self {
             Value::Size(_) | Value::Shape(_) => true,
@@ -242,7 +243,7 @@ impl Value {
         }
     }
 
-    /// Returns the rank of a list literal, and its integers.
+    /// Returns the rank of a literal, list or tensor, and the elements if they are integers.
     pub fn literal(&self) -> (Option<usize>, Option<Rc<[i64]>>) {
         match self {
             Value::Number(number) => (Some(0), number.and_then(integer).map(|value| Rc::from([value]))),
@@ -302,7 +303,7 @@ fn join_tensors(a: &Tensor, b: &Tensor) -> Tensor {
     }
 }
 
-/// Returns the integer of a literal, if it is one.
+/// Converts a float to an integer if the value is integral and below 9e15.
 #[expect(clippy::cast_possible_truncation, reason = "checked: a whole number within 2^53")]
 pub fn integer(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)

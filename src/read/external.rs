@@ -26,7 +26,7 @@ pub enum Fault {
         /// Relative clause for messages, without "which": "leads out of the directory of the model".
         how: &'static str,
     },
-    /// `offset` or `length` is not a number.
+    /// `offset` or `length` is not a non-negative integer.
     BadNumber {
         /// `offset` or `length`.
         key: &'static str,
@@ -59,7 +59,7 @@ impl fmt::Display for Fault {
             Fault::NoFile { location } => write!(f, "is in `{location}`, which does not exist"),
             Fault::Escapes { location, how } => write!(f, "is in `{location}`, which {how}"),
             Fault::BadNumber { key, text } => {
-                write!(f, "has `{text}` as the `{key}` of its data, which is not a number")
+                write!(f, "has `{text}` as the `{key}` of its data, which is not a number of bytes")
             }
             Fault::TooShort { length, needed } => {
                 write!(f, "needs {needed} bytes, but its external data has {length}")
@@ -113,7 +113,7 @@ impl ExternalFiles {
         if end > size {
             return Err(Fault::PastEnd { end, size, location: location.to_owned() });
         }
-        // Both are at most the file size, which fits in `usize`.
+        // `offset` and `end` are at most the file size, which fits in `usize`.
         Ok(file.slice(offset as usize..end as usize))
     }
 
@@ -128,7 +128,7 @@ impl ExternalFiles {
     }
 }
 
-/// Returns the location that an external tensor states.
+/// Returns the `location` among the entries of an external tensor.
 pub fn location(entries: &Metadata) -> Result<&str, Fault> {
     entry(entries, "location").filter(|location| !location.is_empty()).ok_or(Fault::NoLocation)
 }
@@ -157,7 +157,9 @@ fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
     text.trim().parse().map(Some).map_err(|_| Fault::BadNumber { key, text: text.to_owned() })
 }
 
-/// Returns the reason why a location is outside of the model's directory, by its text on any platform.
+/// Returns the reason why a location is outside of the model's directory, judging by its text.
+///
+/// The result is the same on all platforms.
 pub fn leaves_folder(location: &str) -> Option<&'static str> {
     let is_drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || is_drive {
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_outside_of_the_file_is_a_fault() {
+    fn invalid_references_are_faults() {
         let folder = folder();
         let at = |offset| bytes(folder.path(), &[("location", "w.bin"), ("offset", offset)]);
         assert_eq!(at("4").as_deref(), Ok(&(4..20).collect::<Vec<u8>>()[..]));

@@ -1,4 +1,4 @@
-//! Reads files as bytes: memory-mapped rather than copied.
+//! Reads files as bytes; regular files are memory-mapped rather than copied.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,6 +1,4 @@
-//! Readers, one per kind of evidence.
-//!
-//! Each returns the parsed content and findings for unreadable parts.
+//! Readers of models, exported programs, printed graphs, weights and arrays.
 
 pub mod any;
 pub mod external;

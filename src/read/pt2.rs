@@ -71,7 +71,7 @@ pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding
 
 fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Exported, String> {
     let program: schema::Program =
-        serde_json::from_slice(json).map_err(|error| format!("its program is not valid JSON: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("its program cannot be parsed: {error}"))?;
     let major = program.schema_version.major;
     if major > schema::NEWEST_MAJOR {
         let newest = schema::NEWEST_MAJOR;
@@ -88,7 +88,7 @@ fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Expo
 
 fn parse(json: &[u8]) -> Result<Trace, String> {
     let program =
-        serde_json::from_slice(json).map_err(|error| format!("its program is not valid JSON: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("its program cannot be parsed: {error}"))?;
     Ok(lower::lower(&program)?.0)
 }
 

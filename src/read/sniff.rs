@@ -1,9 +1,9 @@
-//! Detects the type of a file, by its content first and its name second.
+//! Detects the type of a file: of binary files by content, of text by extension and content.
 
 /// Type of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A model in binary protobuf, or an unrecognized file: the reader of models reports the fault.
+    /// A model in binary protobuf, or a binary file of unknown type, which the reader rejects.
     Onnx,
     /// A model in ONNX text.
     OnnxText,
@@ -11,17 +11,17 @@ pub enum Kind {
     Textproto,
     /// A model in protobuf's JSON format.
     Json,
-    /// A zip archive, which `torch.export.save` writes.
+    /// A zip archive, such as `torch.export.save` writes.
     Pt2,
-    /// Printed TorchScript graphs and no other text.
+    /// Text that starts with a printed TorchScript graph.
     TorchScript,
-    /// Log of an export, with or without printed graphs.
+    /// Log of an export, with or without printed graphs; also any other text of unknown type.
     Log,
     /// Python source.
     Python,
     /// A Git LFS pointer; the file itself was not fetched.
     LfsPointer,
-    /// JSON or other text that is unrelated to ONNX.
+    /// JSON or protobuf text, by content or extension, that is not a model.
     Other,
 }
 
@@ -111,9 +111,9 @@ fn by_extension(extension: &str) -> Option<Kind> {
     }
 }
 
-/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes.
+/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes, else [`Kind::Other`].
 ///
-/// Field names may have either spelling.
+/// Field names may be in camel case or snake case.
 fn json_kind(text: &str) -> Kind {
     let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let of_models = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\""];
@@ -121,7 +121,7 @@ fn json_kind(text: &str) -> Kind {
     if names(&of_models) && !is_report(text) || has_nodes { Kind::Json } else { Kind::Other }
 }
 
-/// Returns true for a report of `onnx-fix --report`, which also has versions and nodes.
+/// Returns true for a report of `onnx-fix --report`, which also contains an IR version.
 fn is_report(text: &str) -> bool {
     ["\"opset\"", "\"from\"", "\"rules\""].iter().all(|name| text.contains(name))
 }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn content_decides_the_type_and_the_name_breaks_ties() {
+    fn type_depends_on_content_and_extension() {
         check("a.onnx", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
         check("-", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
         check(

@@ -15,7 +15,8 @@ fn too_long(bytes: usize) -> Finding {
 
 /// Reads a model from ONNX text.
 ///
-/// Statements with faults are left out of the model. The model is `None` if its graph cannot be parsed.
+/// Nodes and declarations with errors are left out of the model. The model is `None` after an error from
+/// which the parser cannot recover.
 pub fn read(text: &str) -> (Option<Model>, Vec<Finding>) {
     let (model, _, findings) = with_spans(text);
     (model, findings)

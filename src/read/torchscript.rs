@@ -2,8 +2,8 @@
 //!
 //! `print(traced.graph)`, `traced.inlined_graph` and an export with `verbose=True` print such graphs, with
 //! operators of PyTorch or ONNX. The text has no specified grammar; the parser follows the printer in
-//! `torch/csrc/jit/ir/ir.cpp`, of all releases since 1.2. Parsing takes linear time and never fails: lines
-//! that it does not recognize are skipped, and one finding reports them.
+//! `torch/csrc/jit/ir/ir.cpp`, including notations of early releases. Parsing takes linear time and never
+//! fails: lines that the parser does not recognize are skipped, and one finding reports them.
 
 mod cursor;
 mod find;
@@ -79,7 +79,8 @@ fn number_lines(trace: &mut Trace, mut line: u32) {
 
 /// Reports the unread part of a graph that starts on `line`.
 ///
-/// `unread` has the start of the first unread line and the number of lines; without it, the end is missing.
+/// `unread` has the start of the first unread line and the number of such lines. If it is `None`, the end of
+/// the graph is missing.
 fn not_in_full(graph: &str, line: u32, unread: Option<(usize, usize)>) -> Finding {
     match unread {
         Some((first, count)) => unread_lines(graph, first, line + newlines(&graph[..first]), count),

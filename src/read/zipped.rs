@@ -20,10 +20,11 @@ pub fn names<B: AsRef<[u8]>>(archive: &ZipArchive<Cursor<B>>) -> Vec<String> {
     archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect()
 }
 
-/// Returns the content of an entry, inflated to at most `max_inflated` bytes.
+/// Returns the content of an entry.
 ///
 /// # Errors
-/// The entry is missing, damaged or too large.
+/// The entry is missing or damaged, or it inflates to more bytes than both `max_inflated` and its compressed
+/// size.
 pub fn inflate<B: AsRef<[u8]>>(
     archive: &mut ZipArchive<Cursor<B>>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Name-independent text of a model: equal for models with the same nodes and constants.
+//! Text of a model without names of intermediate values: equal for equal nodes and constants.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::graph::{
 use crate::infer::{self, eval::Array};
 use crate::schema::{AttrView, lookup};
 
-/// Renders the nodes that the outputs need, in order.
+/// Renders the nodes that the outputs need, each after the producers of its inputs.
 /// Values are numbered, inputs are named, constants are written by content, and default attributes are
 /// omitted.
 pub fn text(model: &Model) -> String {

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use super::run::Unrunnable;
 
-/// Sizes for dynamic dimensions: all equal, all distinct, and those of examples with traced sizes.
+/// Sizes for dynamic dimensions: all equal, all distinct, and two that alternate.
 const SIZES: [[usize; 4]; 8] = [
     [2, 2, 2, 2],
     [3, 3, 3, 3],
@@ -30,9 +30,9 @@ pub enum Numbers {
     Small,
     /// Positive floats, and integers from 1 to 3, suitable as sizes and divisors.
     Positive,
-    /// Integers of both signs.
+    /// Integers and floats of both signs.
     Signed,
-    /// Integer lists hold the declared sizes of the first output, as for shape operands.
+    /// Int64 vectors of suitable length hold the declared sizes of the first output, like shape operands.
     Sizes,
     /// Floats include infinities, NaN and both zeros.
     Special,
@@ -72,7 +72,7 @@ impl Random {
         self.0 % bound
     }
 
-    /// Returns a multiple of 1/8 between -3 and 3.
+    /// Returns a random multiple of 1/8, or a special number for [`Numbers::Special`].
     fn float(&mut self, numbers: Numbers) -> f64 {
         const SPECIAL: [f64; 6] = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0, 1.0];
         let number = self.below(49) as f64 / 8.0 - 3.0;
@@ -171,7 +171,7 @@ impl Set {
     }
 }
 
-/// Returns the shape of an input, with the n-th dimension name bound to the n-th size.
+/// Returns the element type and shape of an input, and binds new dimension names to the next sizes.
 fn shape(
     model: &Model,
     port: &Port,

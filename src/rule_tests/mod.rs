@@ -69,7 +69,8 @@ impl<'r> RuleTest<'r> {
         }
     }
 
-    /// Checks that the rule produces exactly this model, and does not match its own result.
+    /// Checks that the rule produces this model, up to names.
+    /// Unless the rule is a conversion, it must not change its own result.
     fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
         let result = self.apply(&self.alone, example.model.clone(), example)?;
         let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
@@ -109,7 +110,7 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Compares the models of an example in the runtime.
-    /// Returns `None` without a runtime, and for examples without a rewrite.
+    /// Returns `None` without a runtime, and for examples without a rewrite or a result.
     ///
     /// # Errors
     /// The reason why the runtime does not load the result.
@@ -127,8 +128,8 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Applies the rule to an example; returns the result and its guarantee.
-    /// If the rule alone does not reach the target, the other rules are added, and the rule must be
-    /// necessary then.
+    /// If the rule alone does not reach the target, the other rules are added. They must not suffice without
+    /// this rule.
     ///
     /// # Errors
     /// The reason why there is no result.
@@ -195,7 +196,7 @@ impl<'r> RuleTest<'r> {
         let findings =
             lint_model(model, &LintOptions { selection, rules: Arc::default(), ..LintOptions::default() });
         match findings.iter().find(|finding| finding.level > self.rule.severity) {
-            Some(finding) => Err(format!("finding has level {}, above that of the page", finding.level)),
+            Some(finding) => Err(format!("finding has level {}, above that of the rule", finding.level)),
             None => Ok(findings.into_iter().map(|finding| finding.message).collect()),
         }
     }

@@ -68,8 +68,8 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
     }
 }
 
-/// Returns true if a region covers all axes but the last two.
-/// A region has the starts, then the ends of each axis, from 0 to 1.
+/// Returns true if a region covers the whole of every axis except the last two.
+/// A region contains the start of each axis, then the end of each axis; the whole axis is 0 to 1.
 fn is_whole_elsewhere(region: &[f64]) -> bool {
     let (starts, ends) = region.split_at(region.len() / 2);
     let leading = starts.iter().zip(ends).take(starts.len().saturating_sub(2));
@@ -79,7 +79,7 @@ fn is_whole_elsewhere(region: &[f64]) -> bool {
 /// Function that runs one of the models.
 type Run<'r> = &'r mut dyn FnMut(&Inputs) -> Result<Vec<Val>, Failure>;
 
-/// Compares two models with our evaluator, on inputs that the original accepts.
+/// Compares two models with the built-in evaluator, on inputs that the original model accepts.
 pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
     let (mut first, mut second) =
         (|inputs: &Inputs| run(before, inputs), |inputs: &Inputs| run(after, inputs));
@@ -101,8 +101,8 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
     compare_runs(before, claim, &mut first, &mut second)
 }
 
-/// Like [`compare_in`], only where the runtime agrees with our evaluator on the original model.
-/// On other inputs the runtime's results are unreliable, and it may even crash.
+/// Like [`compare_in`], but skips inputs on which runtime and evaluator run the original differently.
+/// On these inputs, the runtime's results are unreliable, and it may even crash.
 ///
 /// # Errors
 /// The reason why the runtime does not load the result.
@@ -118,7 +118,7 @@ pub fn judge(runtime: Runtime, before: &Model, after: &Model, claim: &Claim) -> 
         let ours = run(before, inputs)?;
         let theirs = first(inputs).map_err(Failure::BadInput)?;
         let differs = |a, b| difference(a, b, &claim, Numbers::Small).is_some();
-        // Compare in both directions, because an infinity in the first operand is not checked in the second.
+        // Compare in both directions: an infinity in the first operand may excuse any number in the second.
         let differs = |(ours, theirs)| differs(ours, theirs) || differs(theirs, ours);
         match ours.iter().zip(&theirs).any(differs) {
             true => Err(Failure::BadInput(

@@ -119,7 +119,7 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
     Ok(BuiltIn { files, headers: headers.leak(), shared: index.shared.leak() })
 }
 
-/// Returns the rule files below a folder, by path.
+/// Returns the paths and texts of the rule files below a folder, sorted by path.
 /// They are leaked, so that they have the lifetime of embedded ones.
 fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str)]> {
     let mut files: Vec<(&str, &str)> = Vec::new();

@@ -14,7 +14,7 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// Returns true if ONNX text cannot express an example for this analysis.
-/// Such analyses inspect Python, TorchScript, `.pt2` files, logs or the encoding of a file.
+/// Such analyses inspect other formats or the encoding of a file, or describe changes by onnx-fix.
 pub fn is_without_example(name: &str) -> bool {
     WITHOUT_EXAMPLE.contains(&name)
 }

@@ -167,7 +167,7 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Numel => Datum::from(fact.shape()?.numel()?),
             Func::IsStatic => Datum::Bool(fact.shape()?.is_static()),
             Func::IsConst => Datum::Bool(fact.is_const()),
-            // In an e-graph a value has no single producer; constants are stored as initializers there.
+            // In an e-graph, a value has no single producer, and all constants are initializers.
             Func::IsStored => {
                 let maker = self.host.maker(value.old()?);
                 Datum::Bool(fact.is_const() && maker.is_none_or(|node| node.is("Constant")))

@@ -3,7 +3,7 @@
 /// Kind of argument that a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// One graph value: `x`, or `b?` where the function tests for presence.
+    /// One graph value: `x` or `b?`.
     Value,
     /// All values of `xs...`; a single value counts as a list of one.
     Values,
@@ -120,7 +120,7 @@ functions! {
     Without "without" (Expr, Expr);
     /// `replace(list, index, item)`: the list with another item at the index.
     Replace "replace" (Expr, Expr, Expr);
-    /// `insert(list, index, item)`: before the item at the index.
+    /// `insert(list, index, item)`: the list with an item added before the one at the index.
     Insert "insert" (Expr, Expr, Expr);
     /// `repeat(item, n)`: a list of `n` copies.
     Repeat "repeat" (Expr, Expr);

@@ -1,4 +1,4 @@
-//! Host for matching rules in a plain graph; lint findings come from here.
+//! Host for matching rules in a plain graph, for findings, lowerings and target checks.
 
 use rustc_hash::FxHashMap;
 

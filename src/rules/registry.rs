@@ -271,7 +271,7 @@ impl RuleSet {
         RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }
     }
 
-    /// Returns all rules except the one with this code. Parses none.
+    /// Returns all rules except the one with this code. No rule is parsed.
     #[doc(hidden)]
     pub fn without(&self, code: &str) -> RuleSet {
         RuleSet { entries: self.entries.iter().filter(|entry| entry.code() != code).cloned().collect() }
@@ -321,7 +321,7 @@ mod tests {
             let said = (brief.name, brief.severity, brief.summary, brief.mends);
             assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.mends.as_deref()));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
-            // The order does not matter: text lists an outer call first, a pattern the nested ones.
+            // The order differs: the text has an outer call first, and a pattern has the nested calls first.
             let (mut ops, mut needs) = (operators(rule), brief.needs.to_vec());
             ops.sort_unstable();
             needs.sort_unstable();

@@ -71,14 +71,14 @@ pub fn lookup(domain: &str, name: &str, opset: u16) -> Option<&'static Schema> {
 
 /// Returns the version that a name without epoch refers to at an opset.
 ///
-/// This is the version at the opset, or the first version if the operator does not exist there.
+/// This is the version at the opset. If there is no such version or no opset, it is the first version.
 pub fn meant_plainly(domain: &str, name: &str, opset: Option<i64>) -> Option<&'static Schema> {
     let opset = opset.and_then(|opset| u16::try_from(opset).ok());
     let in_force = opset.and_then(|opset| lookup(domain, name, opset));
     in_force.or_else(|| versions(domain, name).first())
 }
 
-/// Returns the epochs of an operator, oldest first, as their first versions.
+/// Returns the epochs of an operator, oldest first, each as the number of its first version.
 pub fn epochs(domain: &str, name: &str) -> impl Iterator<Item = u16> {
     versions(domain, name).chunk_by(|a, b| a.epoch == b.epoch).map(|versions| versions[0].epoch)
 }
@@ -88,10 +88,9 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
-/// Returns the version of the epoch of `schema` that supports all attributes in `names`.
+/// Returns the first version of its epoch, from `schema` on, that has all attributes in `names`.
 ///
-/// This is `schema`, or the first later version with all attributes, or `schema` if none has them. The semantics of
-/// an attribute do not change within an epoch.
+/// Returns `schema` if no version has all of them. The semantics of an attribute do not change within an epoch.
 pub fn with_attributes<'a>(
     schema: &'static Schema,
     names: impl Iterator<Item = &'a str> + Clone,

@@ -10,14 +10,14 @@ use super::types::ValueType;
 /// Maximum number of type variables of an operator in the table.
 const MAX_TYPE_PARAMS: usize = 8;
 
-/// Borrowed view of a node for legality checks, for graph nodes and e-nodes.
+/// Borrowed view of a graph node or e-node, for legality checks.
 #[derive(Clone, Copy, Debug)]
 pub struct OpUse<'a> {
     /// Domain of the operator.
     pub domain: &'a str,
     /// Name of the operator.
     pub name: &'a str,
-    /// Epoch of the node; `None` for that of the opset.
+    /// Epoch of the node; `None` for the epoch in force at the opset.
     pub epoch: Option<u16>,
     /// Attributes.
     pub attrs: &'a [AttrUse<'a>],
@@ -50,7 +50,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Returns a tensor with unknown elements.
+    /// Returns a tensor whose element values are unknown.
     pub fn tensor(elem: Option<ElemType>) -> Self {
         Operand::Present { ty: elem.map(ValueType::Tensor), negative: false }
     }
@@ -61,7 +61,7 @@ impl Operand {
 /// Attributes that this version lacks are allowed at their default: they are omitted when the node is written.
 ///
 /// # Errors
-/// Returns the first obstacle: existence, then attributes, then inputs, then outputs.
+/// Returns the first obstacle. The order is: operator, attributes, inputs, outputs, type variables.
 pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
     let schema = in_force(op, opset)?;
     let Some(obstacle) = obstacles(op, schema).into_iter().next() else { return Ok(schema) };
@@ -80,7 +80,8 @@ pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> 
     legal(&op, opset).map(|_| ())
 }
 
-/// Returns true if `Constant` supports an element type at an opset: below 9, only floats.
+/// Returns true if `Constant` supports an element type at an opset.
+/// Below opset 9, it supports only floating-point types.
 pub fn makes_constants(elem: ElemType, opset: u16) -> bool {
     let attrs = [AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }];
     let outputs = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
@@ -153,7 +154,7 @@ fn value_of_constant(op: &OpUse, schema: &Schema) -> Option<Obstacle> {
     }
 }
 
-/// Returns the first operand whose type differs from that of another with the same type variable.
+/// Returns the first operand whose type differs from that of an earlier one of its type variable.
 fn unlike(inputs: &[Operand], outputs: &[Operand], schema: &'static Schema) -> Option<Obstacle> {
     let inputs = inputs.iter().enumerate().map(|(at, operand)| (operand, schema.input(at), Slot::Input(at)));
     let outputs =

@@ -43,7 +43,7 @@ pub struct Schema {
     pub type_params: &'static [TypeParam],
 }
 
-/// Whether the outputs are a function of the inputs and attributes alone.
+/// Determinism of an operator: whether the inputs and attributes alone determine the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Determinism {
     Deterministic,
@@ -142,7 +142,7 @@ pub enum AttrView<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strings(&'a [Bytes]),
-    /// Another value, by its kind; `None` for a reference to an attribute of the enclosing function.
+    /// Another value, by its kind; `None` if the kind is unknown, as for an untyped function attribute.
     Other(Option<AttrKind>),
 }
 

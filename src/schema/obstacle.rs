@@ -15,7 +15,8 @@ use super::types::ValueType;
 pub struct Illegal {
     /// The obstacle.
     pub obstacle: Obstacle,
-    /// First later opset without this obstacle in the epoch of the node; `None` if the table has none.
+    /// First later opset without this obstacle; `None` if the table has none.
+    /// If the operator exists at the opset, only versions of the node's epoch count.
     pub since: Option<u16>,
 }
 
@@ -28,7 +29,7 @@ pub enum Obstacle {
     Deprecated { by: u16 },
     /// The opset has another epoch of the operator than the node.
     OtherEpoch { in_force: u16 },
-    /// The attribute does not exist, and is not at its default.
+    /// This version lacks the attribute, whose value is not the default.
     Attribute { name: String },
     /// The attribute has a kind other than `expected`.
     AttributeKind { name: String, expected: AttrKind },
@@ -36,7 +37,7 @@ pub enum Obstacle {
     AttributeValue { name: String, allowed: Values },
     /// A required attribute is absent.
     AttributeMissing { name: &'static str },
-    /// An attribute that excludes another one of the node.
+    /// The node has two attributes that exclude each other.
     AttributeClash { name: String, other: String },
     /// Too few or too many inputs or outputs; `slot` is the first missing or surplus one.
     ///
@@ -48,7 +49,7 @@ pub enum Obstacle {
     Type { slot: Slot, name: &'static str, ty: ValueType },
     /// The type differs from that of another operand, which must have the same type.
     Unlike { slot: Slot, name: &'static str, ty: ValueType, other: Slot, other_ty: ValueType },
-    /// The target profile `by` does not support it, for the reason `why`.
+    /// The target profile `by` does not support the node, for the reason `why`.
     Refused { by: String, why: String },
     /// The input contains negative integers, which this version does not support.
     Negative { slot: Slot, name: &'static str },
@@ -62,7 +63,7 @@ pub enum Slot {
 }
 
 impl Obstacle {
-    /// Returns the attribute of the obstacle.
+    /// Returns the name of the attribute that causes the obstacle, if one does.
     pub fn attribute(&self) -> Option<&str> {
         match self {
             Obstacle::Attribute { name }
@@ -74,7 +75,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the input or output of the obstacle.
+    /// Returns the input or output that causes the obstacle, if one does.
     pub fn slot(&self) -> Option<Slot> {
         match *self {
             Obstacle::Count { slot, .. }

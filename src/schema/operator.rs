@@ -55,14 +55,14 @@ pub enum Moves {
 
 /// Result of an integer or boolean operator that is computed in a wider type and cast back.
 ///
-/// For floating-point types, the result of any operator is equal up to one rounding.
+/// For floating-point types, the result of any operator is equal up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
-    /// Equal: the operator moves, selects or compares elements, without arithmetic.
+    /// Equal: the operator moves, selects or compares elements, or only changes their signs.
     Exact,
     /// Equal, because integers wrap around and the cast drops the upper bits.
     Wraps,
-    /// Equal in any wider integer type.
+    /// Equal if the wider type is an integer type.
     Widens,
     /// Not known to be equal: the operator must run in its own type.
     Own,

@@ -1,4 +1,4 @@
-//! Releases of ONNX, with the opset, IR version and element types that each added.
+//! Releases of ONNX that added an opset, with their IR versions and new element types.
 
 use crate::graph::ElemType;
 

@@ -23,7 +23,7 @@ pub struct TypeSet {
     pub others: &'static [&'static str],
 }
 
-/// Type of a value, as detailed as the type constraints of schemas.
+/// Type of a value without its shape, as in the type constraints of schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueType {
     Tensor(ElemType),

@@ -5,7 +5,9 @@ use std::ops::Range;
 /// Keywords that are followed by the expression of their statement.
 const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert", "await", "raise", "with"];
 
-/// Returns the character range of the returned, assigned or tested expression in `line`.
+/// Returns the character range of the returned, assigned, tested or iterated expression in `line`.
+///
+/// For any other statement, returns the range of the whole statement.
 ///
 /// Returns `None` if the line has no expression, or ends one that began on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {

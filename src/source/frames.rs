@@ -43,7 +43,7 @@ pub fn frames(stack: &str) -> Vec<Frame> {
     traceback
 }
 
-/// Returns the innermost frame of user code, outside of PyTorch and the standard library.
+/// Returns the innermost frame of user code, which excludes libraries by [`is_library`].
 pub fn user_frame(stack: &str) -> Option<Frame> {
     frames(stack).into_iter().find(|frame| !is_library(&frame.file))
 }
@@ -72,7 +72,7 @@ fn is_code(text: &str) -> bool {
     !text.is_empty() && !text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
-/// Whether `file` belongs to PyTorch, NumPy or the standard library, or was generated.
+/// Whether `file` belongs to PyTorch, ONNX Script, NumPy or the standard library, or was generated.
 ///
 /// Other packages (torchvision, transformers) count as user code, because their lines explain the graph.
 pub fn is_library(file: &str) -> bool {

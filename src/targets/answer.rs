@@ -44,7 +44,7 @@ pub struct Query<'a, H: Host> {
 impl Profile {
     /// Returns whether the target supports a node.
     /// Stronger evidence takes precedence. Among lines with equal evidence, those that exclude a node come
-    /// first. If the condition of the deciding line is undecided, support is unknown.
+    /// first. Support is unknown if a condition is undecided and no line of its evidence and verdict applies.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {
@@ -90,7 +90,7 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     }
 }
 
-/// Returns the reason why a node is not supported, if no line of a complete list states that it is.
+/// Returns the reason why a node is not supported if no line of a complete list applies to it.
 fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> String {
     let taken = lines.filter(|line| line.is_taken);
     let mut taken: Vec<&str> = taken.filter_map(|line| Some(&*line.test.as_ref()?.text)).collect();

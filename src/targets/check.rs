@@ -18,9 +18,9 @@ use crate::rules::syntax::ast::ExprAst;
 /// Target with a profile for each version.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// `onnxruntime`.
+    /// Name in arguments, such as `onnxruntime`.
     pub name: Arc<str>,
-    /// `ONNX Runtime`.
+    /// Name in messages, such as `ONNX Runtime`.
     pub title: Arc<str>,
     /// Aliases.
     pub aliases: Vec<Arc<str>>,
@@ -34,7 +34,7 @@ fn no_title(faults: &Faults, name: &Name) -> Finding {
 
 fn says_nothing(faults: &Faults, name: &Name) -> Finding {
     faults
-        .at(name.span, format!("`{}` has no facts about what it supports", name.text))
+        .at(name.span, format!("target `{}` has no facts about its capabilities", name.text))
         .help("add a section: measured \"how\" on \"2026-01-31\" { opset 7..=21 }")
 }
 
@@ -168,7 +168,8 @@ fn said(test: &NodeTest, is_taken: bool, evidence: &Arc<Evidence>, because: Opti
     Line { is_taken, evidence: evidence.clone(), epoch: test.epoch, test: None, because }
 }
 
-/// Adds a line about the last node of a test. `text` has its conditions as written, if any.
+/// Adds a line about the last node of a test.
+/// `text` has the conditions as written; without it, the line always applies.
 fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut line: Line) {
     let NodeTest { direction, conditions, .. } = test;
     let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else {

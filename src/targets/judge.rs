@@ -10,7 +10,7 @@ use crate::infer::Facts;
 use crate::rules::plain::PlainHost;
 use crate::schema;
 
-/// Nodes in use that a target does not support, or may not.
+/// Nodes that a target does not support, or whose support is unknown.
 #[derive(Debug, Default)]
 pub struct Judged {
     /// Unsupported nodes, in model order.
@@ -20,8 +20,8 @@ pub struct Judged {
 }
 
 /// Determines the support of every node by a target, including nodes of subgraphs and functions.
-/// For a call of a local function, the nodes of the function count. A `Constant` is data, and only counts
-/// if the target mentions the operator.
+/// For a call of a local function, only the nodes of the function count. Unknown support of a `Constant` is
+/// ignored, because constants are data.
 pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Judged {
     let mut judged = Judged::default();
     let names = model.functions.iter().map(|function| function.name.as_deref().unwrap_or(""));

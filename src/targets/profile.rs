@@ -104,14 +104,14 @@ pub(super) struct Test {
     pub text: Arc<str>,
 }
 
-/// Version of a target: what it can load, and which nodes it supports.
+/// One version of a target: opsets and IR versions that it can load, and support of operators.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// `onnxruntime`.
+    /// Name in arguments, such as `onnxruntime`.
     pub name: Arc<str>,
-    /// `ONNX Runtime`.
+    /// Name in messages, such as `ONNX Runtime`.
     pub title: Arc<str>,
-    /// Requested version, or the newest one.
+    /// Version as requested or as in the target file; empty for a target without versions.
     pub version: Arc<str>,
     /// Opsets of ai.onnx that it can load.
     pub opset: Range,
@@ -148,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// Returns true if the profile has any information about nodes.
+    /// Returns true if the profile has lines about operators, or a complete list of them.
     pub fn knows_nodes(&self) -> bool {
         !self.lines.is_empty() || !self.closed.is_empty()
     }

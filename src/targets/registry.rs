@@ -81,7 +81,7 @@ impl Targets {
         Ok(findings)
     }
 
-    /// Returns all targets, by name.
+    /// Returns all targets, sorted by name.
     pub fn list(&self) -> Vec<Target> {
         let own = self.own.iter().map(|target| Target::clone(target));
         let is_new = |one: &&Embedded| self.own.iter().all(|own| *own.name != *one.name);
@@ -91,9 +91,9 @@ impl Targets {
         all
     }
 
-    /// Finds the profile for `ort=1.17`, or for the newest version with `ort`.
-    /// A version between two known ones is only known to load at most the opsets and IR versions of the
-    /// later one.
+    /// Finds the profile of `ort=1.17`, or of the newest version for `ort`.
+    /// An unlisted version loads at most the opsets and IR versions of the next later one. Its support of
+    /// nodes is unknown.
     ///
     /// # Errors
     /// The target is unknown, or the version is not a number; the message names it.
@@ -136,9 +136,9 @@ impl Targets {
     }
 }
 
-/// Returns the profile of a version, or of the newest one with this prefix.
-/// An unlisted version gets no information about nodes, and at most the opsets and IR versions of the
-/// next later one.
+/// Returns the profile of the newest listed version that equals `version` or is a prefix of it.
+/// Any other version gets no information about nodes, and at most the opsets and IR versions of the next
+/// later one.
 fn of_version(versions: &[Arc<Profile>], version: &str, wanted: &[u64]) -> Profile {
     let begins = |profile: &&Arc<Profile>| wanted.starts_with(&parts(&profile.version));
     if let Some(same) = versions.iter().rev().find(begins) {

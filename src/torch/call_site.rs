@@ -15,7 +15,7 @@ use super::trace::Trace;
 /// Number of folders above the linted file in which to search for the class source.
 const MAX_FOLDERS_UP: usize = 3;
 
-/// Returns the line that calls the submodule at `module` (`/net/net.2`) of the traced module.
+/// Returns the line that uses the first submodule of a path: `self.net` for `/net/net.2`.
 ///
 /// `linted` is the file that the trace was read from; the source may be near it.
 pub fn call_site(
@@ -60,7 +60,7 @@ fn source_of(
     })
 }
 
-/// Returns the 1-based line in the class's `forward` that first calls or indexes `self.attribute`.
+/// Returns the 1-based line in the class's `forward` that first uses `self.attribute`.
 fn line_of_call(text: &str, class: &str, attribute: &str) -> Option<u32> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();

@@ -10,7 +10,7 @@ pub struct Op {
     pub namespace: Arc<str>,
     /// Name, such as `reshape` or `add_`; a trailing underscore marks in-place operators.
     pub name: Arc<str>,
-    /// Overload, such as `Tensor` in `add.Tensor`; empty for the default, and in TorchScript.
+    /// Overload, such as `Tensor` in `add.Tensor`, or empty; for `prim::PythonOp`, the function's name.
     pub overload: Arc<str>,
 }
 

@@ -61,7 +61,7 @@ pub struct Trace {
     /// Keys of the outputs if a `torch.export` program returns a dict.
     pub output_keys: Vec<Arc<str>>,
     /// Whether the whole graph was recorded.
-    /// False for truncated text, and for graphs printed while being built.
+    /// False for text that is truncated or partly unreadable, and for graphs printed during an exception.
     pub complete: bool,
     /// The text that the graph was read from; empty for an archive.
     pub text: Arc<str>,

@@ -21,9 +21,9 @@ const PAGE: u64 = 4096;
 const LARGE_PAGE: u64 = 64 << 10;
 const LARGE: usize = 1 << 20;
 
-/// Writes every tensor of `threshold` bytes or more to `out`; returns the number of bytes written.
+/// Moves every tensor of `threshold` bytes or more to `out`; returns the number of bytes written.
 ///
-/// `location` is the name of that file. Tensors that are external already are not moved.
+/// `location` is the name of the file that `out` writes. External tensors and strings are not moved.
 pub fn externalize(
     model: &mut Model,
     threshold: usize,
@@ -52,7 +52,7 @@ pub fn externalize(
     Ok(end)
 }
 
-/// Returns the tensors in use: initializers and attributes. The arena may contain unused tensors.
+/// Returns the tensors in use: dense initializers and attributes. The arena may contain unused tensors.
 fn tensors(model: &Model) -> Vec<TensorId> {
     let mut found = Vec::new();
     let bodies = model.functions.iter().map(|function| function.body);

@@ -1,4 +1,4 @@
-//! Atomic file writes: a file is complete or does not exist.
+//! Atomic file writes: a file keeps its old content until the new content is complete.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};

@@ -58,10 +58,10 @@ def main() -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes (default: one per core)")
     parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
-                        help="for peers, latency and float16: a folder of additional models (repeatable)")
-    parser.add_argument("--only-models", action="store_true", help="for peers and latency: run only the models of --models")
+                        help="for comparison, peers, latency and float16: a folder of additional models (repeatable)")
+    parser.add_argument("--only-models", action="store_true", help="for comparison, peers and latency: run only the models of --models")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
-                        help="for peers, latency and float16: an argument of onnx-fix, like --fix-argument=--no-optimize")
+                        help="for comparison, peers, latency and float16: an argument of onnx-fix, like --fix-argument=--no-optimize")
     arguments = parser.parse_args()
     modules = {**CHECKS, **ON_DEMAND}
     if unknown := set(arguments.checks) - set(modules):

@@ -16,7 +16,7 @@ from . import models, opset, parallel, peer_tools, peers, runner, tools
 
 # Target of the conversions: reached by all tools, and older than most of the models.
 TARGET = 13
-# Exports of PyTorch modules with a known pitfall, which some exporters handle, and the folder of their sources.
+# The folder of PyTorch modules with known pitfalls, and of their exports.
 PITFALLS = tools.ROOT / "tests/pitfalls"
 NAMES = {peers.OURS: "**onnx-fix**", "onnxslim": "OnnxSlim"}
 
@@ -100,7 +100,7 @@ def _check(chosen) -> bool:
 
 
 def _reports(done, levels) -> bool:
-    """Whether a run has findings at these levels; a checker without JSON output fails by its exit status."""
+    """Returns True if a run has findings at these levels. Without JSON output, the exit status decides."""
     if not done.stdout.strip():
         return done.status != 0
     return any(finding["severity"] in levels for finding in json.loads(done.stdout))

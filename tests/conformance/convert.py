@@ -142,4 +142,4 @@ def print_refusals(outcomes, options):
         reason, _ = collections.Counter(outcome.detail for outcome in found).most_common(1)[0]
         lines.append(f"{len(found):4} {operator} to {', '.join(map(str, targets))}: {reason}")
     if lines:
-        print(f"refused though reachable, by operator (“…”: decomposed):\n{options.listed(lines, first=25)}")
+        print(f"refused though convertible, by operator (“…” marks tests of decompositions):\n{options.listed(lines, first=25)}")

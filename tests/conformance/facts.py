@@ -44,7 +44,7 @@ def size_of(dim, sizes: dict[str, int]) -> int | None:
 
 
 def contradiction(type_: onnx.TypeProto, value, sizes: dict[str, int]) -> str | None:
-    """Returns how a value contradicts its declared type, or None.
+    """Returns the contradiction between a value and its declared type, or None.
 
     Unknown parts of a type contradict nothing.
     """

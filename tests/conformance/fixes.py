@@ -115,7 +115,7 @@ def _with_free_batch(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _difference(model: Path, case: Case, shape: tuple[int, ...], weights: dict[str, np.ndarray]) -> str | None:
-    """Returns how the outputs of model and module differ for an input of this shape, or None."""
+    """Returns the difference between the outputs of model and module for an input of this shape, or None."""
     random = np.random.default_rng(len(shape) + sum(shape))
     is_labels = len(shape) == 1
     x = random.integers(0, 4, shape) if is_labels else random.standard_normal(shape, dtype=np.float32)

@@ -67,7 +67,7 @@ def run(options) -> bool:
 
 
 def _is_float(model: onnx.ModelProto) -> bool:
-    """Returns True if the inputs or weights of a model are float32, and none are float16."""
+    """Returns True if a model may have float32 inputs or weights, and has no float16 ones."""
     kinds = [tensor.data_type for tensor in model.graph.initializer]
     kinds += [value.type.tensor_type.elem_type for value in model.graph.input]
     float32, float16 = kinds.count(onnx.TensorProto.FLOAT), kinds.count(onnx.TensorProto.FLOAT16)
@@ -107,7 +107,7 @@ def _judge(item) -> Row:
 
 
 def _fault(path, runs, distance, tool) -> str:
-    """Returns why a result is not right, or ""."""
+    """Returns the reason why a result is not right, or ""."""
     made = onnx.load(path)
     kinds = {value.name: value.type.tensor_type.elem_type for value in made.graph.input}
     distance[tool] = 0.0

@@ -38,7 +38,7 @@ def opset_of(model: onnx.ModelProto) -> int | None:
 
 
 def illegality(model: onnx.ModelProto, target: int) -> str | None:
-    """Returns why onnx.checker, with full check, rejects a model as one of the target opset, or None."""
+    """Returns the reason why onnx.checker, with full check, rejects a model as one of the target opset, or None."""
     if opset_of(model) not in (target, None):
         return f"imports opset {opset_of(model)}"
     try:

@@ -81,7 +81,7 @@ def judge(item) -> Row:
 
 
 def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str:
-    """Returns why a result does not count, or "". The verdict on a cached result is cached, too."""
+    """Returns the reason why a result does not count, or "". The verdict on a cached result is cached, too."""
     if not is_kept:
         return _fault(model, original, path)
     verdict = path.with_name("fault.txt")

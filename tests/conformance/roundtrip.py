@@ -78,7 +78,7 @@ def _verdict(failures, step, process, written, reason_against) -> str:
 
 
 def _message_difference(original: Path, copied: Path) -> str | None:
-    """Returns where two decoded files differ. They are serialized again, since NaNs do not compare equal."""
+    """Returns the part in which two decoded files differ, or None. They are serialized again, since NaNs do not compare equal."""
     first, second = onnx.load(original), onnx.load(copied)
     if first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True):
         return None

@@ -71,7 +71,7 @@ class Judge:
             self._expect_outputs_of_test()
 
     def mismatch(self, model: onnx.ModelProto) -> str | None:
-        """Returns how the outputs of a model differ from the expected ones, or None. Raises CannotRun."""
+        """Returns the difference between the outputs of a model and the expected ones, or None. Raises CannotRun."""
         refused = "gets the test itself wrong"
         if self.by_runtime:
             try:
@@ -145,7 +145,7 @@ def _nodes(graph: onnx.GraphProto):
 
 
 def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *, exactly=False) -> str | None:
-    """Returns how the outputs of two models in ONNX Runtime differ for any of the feeds, or None.
+    """Returns the first difference between the outputs of two models in ONNX Runtime, or None.
 
     Both run with graph optimizations off and on, which selects other kernels. The difference between the two runs of the
     first model estimates its rounding error. Exceptions of ONNX Runtime are passed on.

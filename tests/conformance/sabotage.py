@@ -60,7 +60,7 @@ def main(only: list[str]) -> int:
 
 
 def _unnoticed(check, tool, way, expected) -> tuple[str | None, str]:
-    """Returns why CI would not have noticed a broken tool, or None; and the output of the check."""
+    """Returns the reason why CI would not notice a broken tool, or None, and the output of the check."""
     with tempfile.TemporaryDirectory(dir=tools.WORK) as folder:
         for name in ("onnx-fix", "onnx-lint"):
             real = tools.binary(name)

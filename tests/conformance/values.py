@@ -21,7 +21,7 @@ def is_special(dtype) -> bool:
 
 
 def difference(expected, got, rtol: float, atol: float) -> str | None:
-    """Returns why two values are not equal within the tolerance, or None.
+    """Returns the reason why two values are not equal within the tolerance, or None.
 
     Types and shapes must match exactly.
     """

@@ -81,7 +81,7 @@ def run(model) -> Runs:
 
 
 def difference(expected: list, got: list, rtol: float, share: float) -> str | None:
-    """Returns how two lists of outputs differ, or None."""
+    """Returns the first difference between two lists of outputs, or None."""
     if len(expected) != len(got):
         return f"{len(expected)} outputs, got {len(got)}"
     for want, have in zip(expected, got):

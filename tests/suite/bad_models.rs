@@ -1,4 +1,4 @@
-//! Invalid model files: the tools must exit with status 2 and a message, which is in a snapshot.
+//! Invalid model files: `onnx-lint` exits with status 2 and the message of a snapshot; `onnx-fix` does not panic.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{

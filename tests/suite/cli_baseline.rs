@@ -32,7 +32,7 @@ fn written_baseline_hides_its_findings_and_bad_baselines_are_reported() {
     write(&sandbox, &[]);
     assert!(new(&sandbox, &[]).is_empty());
     sandbox.write("known.json", "{}");
-    assert!(sandbox.lint(&BASELINE).stderr.contains("this is no baseline"));
+    assert!(sandbox.lint(&BASELINE).stderr.contains("this is not a baseline file"));
     sandbox.write("known.json", "{\"version\": 1, \"findings\": []}");
     assert!(sandbox.lint(&BASELINE).stderr.contains("write it again with --write-baseline"));
 }
@@ -125,7 +125,7 @@ fn fingerprints_are_unique_and_independent_of_file_order() {
     assert_eq!(all, prints(&["src", "models/UnrolledLoop.onnx", "models"]));
 }
 
-/// The files of a baseline that an earlier version wrote, from `tests/suite/baselines`.
+/// Creates a checkout with a baseline of an earlier version, from `tests/suite/baselines`.
 fn sandbox_of_earlier_baseline() -> Sandbox {
     let sandbox = Sandbox::checkout(17, true);
     for name in ["known.json", "net.onnxtxt"] {

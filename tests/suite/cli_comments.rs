@@ -2,7 +2,7 @@
 
 use crate::tool::Sandbox;
 
-/// Lints the sandbox; returns the lines of `concise`, without the summary.
+/// Lints the sandbox; returns the lines of the output format `concise`, without the summary.
 fn lint(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let ran = sandbox.lint(&[arguments, &["--output-format", "concise", "--quiet"]].concat());
     assert_eq!(ran.stderr, "", "{ran:?}");
@@ -16,7 +16,7 @@ fn check(found: &[String], expected: &[&str]) {
     assert!(agree, "{found:#?}\nexpected {expected:#?}");
 }
 
-/// A module with a finding in line 5, of which `before` is the line above and `after` the end.
+/// Returns a module with a finding in line 5. `before` is line 4, and `after` is the end of line 5.
 fn python(before: &str, after: &str) -> String {
     format!(
         "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        {before}\n        \
@@ -73,7 +73,9 @@ fn comments_in_python_suppress_findings_of_models() {
     check(&with(before), &[]);
 }
 
-/// A model whose nodes in lines 3 and 4 use undefined values, with text after them and before.
+/// Returns a model in which the nodes in line 3 and in lines 5 to 6 use undefined values.
+///
+/// `first` follows the first node, `before` is line 4, and `second` follows the second node.
 fn text(first: &str, before: &str, second: &str) -> String {
     format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N] x) => (float[N] y) {{\n  \
@@ -105,7 +107,7 @@ fn standard_input_has_comments_too() {
     };
     check(&said("net.py", &python("", "")), &[IN_PYTHON]);
     check(&said("net.py", &python("# onnx-lint: ignore", "")), &[]);
-    // The content decides what it is.
+    // The content determines the format.
     for name in ["net.onnxtxt", "net.txt", "net"] {
         check(&said(name, &text("  # onnx-lint: ignore", "", "  # onnx-lint: ignore")), &[]);
     }

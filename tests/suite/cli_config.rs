@@ -44,7 +44,7 @@ fn command_line_overrides_configuration() {
 }
 
 #[test]
-fn exclude_globs_skip_files() {
+fn globs_exclude_files_and_ignore_rules_in_files() {
     let ignores = sandbox(&[("onnx-lint.toml", "[per-file-ignores]\n\"deep/**\" = [\"undefined-value\"]\n")]);
     check(&ignores, &[], &["net.onnxtxt"]);
     let excludes = sandbox(&[("onnx-lint.toml", "exclude = [\"deep\"]\n")]);

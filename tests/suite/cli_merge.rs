@@ -6,7 +6,7 @@ use crate::tool::Sandbox;
 
 const MAPPED: [&str; 2] = ["--path-map", "/app=src"];
 
-/// The findings of a run, as `file CODE line`: the line is that in Python.
+/// Returns the file, the code and the Python line of each finding.
 fn found(sandbox: &Sandbox, arguments: &[&str]) -> Vec<(String, String, u64)> {
     let ran = sandbox.lint(&[arguments, &MAPPED, &["--output-format", "json"]].concat());
     let findings: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
@@ -34,7 +34,7 @@ fn a_finding_of_a_model_and_its_source_is_reported_once() {
 }
 
 #[test]
-fn the_finding_of_the_model_takes_over_what_the_source_shows() {
+fn finding_of_the_model_has_a_note_about_the_source() {
     let sandbox = Sandbox::checkout(17, true);
     let arguments = ["models/OneHotInferredClasses.onnx", "src", "--select", "EXP013"];
     let ran = sandbox.lint(&[&arguments[..], &MAPPED].concat());
@@ -46,7 +46,7 @@ fn the_finding_of_the_model_takes_over_what_the_source_shows() {
 const SOURCE: &str = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        \
     return x.max().item() * x.min().item()\n";
 
-/// A model with a node that was made by the last line of [`SOURCE`], which recorded `code`.
+/// Returns a model without findings, with `code` in a comment at the end.
 fn model(code: &str) -> String {
     format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[2] x) => (float[2] y) {{\n  \
@@ -71,7 +71,7 @@ fn two_findings_of_a_line_are_not_merged_into_one() {
 }
 
 #[test]
-fn a_changed_line_is_another_line() {
+fn findings_at_different_lines_are_not_merged() {
     let sandbox = Sandbox::checkout(17, true);
     let arguments = ["models/OneHotInferredClasses.onnx", "src", "--select", "EXP013"];
     assert_eq!(found(&sandbox, &arguments).len(), 1);
@@ -81,7 +81,7 @@ fn a_changed_line_is_another_line() {
 }
 
 #[test]
-fn a_lower_level_of_the_model_holds_at_any_severity() {
+fn merged_finding_has_the_level_of_the_model_at_any_severity() {
     let sandbox = Sandbox::checkout(17, true);
     let arguments = ["models/UnrolledLoop.onnx", "src", "--select", "EXP007", "--severity"];
     let run = |severity| found(&sandbox, &[&arguments[..], &[severity]].concat());

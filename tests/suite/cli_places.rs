@@ -131,7 +131,7 @@ fn sarif_links_to_the_documentation() {
     assert_eq!(rules(&sandbox)[0]["helpUri"], "https://example.org/docs/rules/EXP001.html");
 }
 
-/// One line of Python behind several models has one annotation: services limit their number.
+/// A Python line that several models share has one annotation: services limit the number of annotations.
 #[test]
 fn annotations_are_grouped_by_line() {
     let sandbox = Sandbox::new(&[]);
@@ -160,8 +160,9 @@ fn model_explorer_output_requires_one_model() {
     let ran = sandbox.lint(&[&["models"][..], &overlay].concat());
     assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert!(
-        ran.stderr
-            .contains("--output-format model-explorer is of one model: name `models/BakedBatch.onnx` or"),
+        ran.stderr.contains(
+            "--output-format model-explorer takes the findings of one model: name `models/BakedBatch.onnx` or"
+        ),
         "{ran:?}"
     );
 }
@@ -240,7 +241,7 @@ fn concise_lines_start_with_file_line_and_column() {
     assert!(with.ends_with(" (node /Reshape, models/BakedBatch.onnx)"), "{with}");
 }
 
-/// Weights may be written in one line of many megabytes, which no report repeats.
+/// A line with weights may have many megabytes, so reports do not repeat long lines.
 #[test]
 fn a_long_line_is_named_but_not_shown() {
     let name = "x".repeat(5000);
@@ -251,7 +252,7 @@ fn a_long_line_is_named_but_not_shown() {
     let full = sandbox.lint(&["net.onnxtxt"]).stdout;
     let column = text.lines().nth(1).and_then(|line| line.find("ghost")).expect("it is there") + 1;
     assert!(full.contains(&format!("--> net.onnxtxt:2:{column}\n")), "{full}");
-    assert!(full.contains("^^^^^ no input, initializer or node output has this name"), "{full}");
+    assert!(full.contains("^^^^^ no value in scope has this name"), "{full}");
     assert!(full.len() < 2000, "{full}");
     let location = &json(&sandbox.lint(&["net.onnxtxt", "--output-format", "json"]))[0]["location"];
     assert_eq!((&location["column"], &location["code"]), (&Value::from(column), &Value::Null));

@@ -12,7 +12,7 @@ const MIXED: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     t = Transpose <perm = [1, 0]> (a)\n  u = Transpose <perm = [1, 0]> (t)\n  r = Relu (u)\n  \
     i = Identity (b)\n  y = Mul (r, i)\n  z = HardSwish (x)\n}\n";
 
-/// An operator that no evaluator knows.
+/// A model with an operator that no evaluator supports.
 const OPAQUE: &str = "<ir_version: 8, opset_import: [\"\" : 17, \"com.acme\" : 1]>\n\
     main (float[3] x) => (float[3] y) {\n  y = com.acme.Swish (x)\n}\n";
 

@@ -58,7 +58,7 @@ fn unused_suppressions_are_reported_in_full_runs_only() {
     check(&checkout("  # onnx-lint: ignore[EXP001]"), &["."], &[]);
     let unknown = "src/pitfalls.py:60:34: warning[SUP002] the suppression names the unknown rule `EPX001`";
     check(&checkout("  # onnx-lint: ignore[EPX001]"), &["."], &[FAULT, unknown]);
-    // A disabled rule has no findings, so its suppression is not unused.
+    // A disabled rule has no findings, so its suppression is not reported as unused.
     check(&checkout("  # onnx-lint: ignore[DTY]"), &[".", "--select", "EXP"], &[FAULT]);
 }
 

@@ -1,5 +1,5 @@
 //! Opset conversions that change more than single nodes.
-//! Constants become attributes, and functions and branches are inlined, also in graphs with exponentially many paths.
+//! Constants become attributes or initializers, and functions and branches are inlined.
 
 use onnx_lint::fix::{Options, fix};
 use onnx_lint::read;
@@ -30,7 +30,7 @@ fn check(text: &str, opset: i64, expected: &[&str], absent: &[&str]) {
 }
 
 #[test]
-fn inputs_become_attributes_in_old_opsets() {
+fn constants_of_unsupported_types_become_initializers() {
     let integers = r#"<ir_version: 8, opset_import: ["" : 11]>
         g (int64[N] x, float[N] w) => (int64[N] y, float[N] z) {
             k = Constant <value = int64[1] {3}> ()

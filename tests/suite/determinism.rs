@@ -46,7 +46,7 @@ fn lint(arguments: &[&str], threads: &str) -> Ran {
     ran
 }
 
-/// All output of onnx-fix: the model, the report, and messages.
+/// All output of onnx-fix: the model, the report, the messages, and the diff.
 #[derive(PartialEq, Eq)]
 struct Fixed {
     ran: Ran,

@@ -19,7 +19,7 @@ const BODIES: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     go2 = Identity (go)\n    t = Add (a, x)\n  }>\n  \
     z = If (c) <then_branch = one () => (float[4] p) { p = Relu (x) }, else_branch = two () => (float[4] q) { q = Neg (x) }>\n}\n";
 
-/// An unknown operator, and one that draws random numbers.
+/// A model with an unknown operator and a random one.
 const OPAQUE: &str = "<ir_version: 8, opset_import: [\"\" : 17, \"acme\" : 1]>\n\
     main (float[3] x) => (float[3] y, float[3] z) {\n  a = acme.Magic <k = 2> (x)\n  y = Relu (a)\n  \
     r = RandomNormal <shape = [3]> ()\n  q = RandomNormal <shape = [3]> ()\n  z = Sub (r, q)\n}\n";

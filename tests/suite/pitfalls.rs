@@ -57,7 +57,7 @@ fn lint(paths: &[String], options: &[&str]) -> BTreeMap<String, Vec<Reported>> {
     by_file
 }
 
-/// Returns how the findings of an artifact differ from the expected ones.
+/// Returns a message if the findings of an artifact differ from the expected ones.
 fn fault(row: &Row, found: &[Reported]) -> Option<String> {
     let Row { artifact, rule, first_line, last_line, .. } = row;
     if *rule == "-" {
@@ -71,7 +71,7 @@ fn fault(row: &Row, found: &[Reported]) -> Option<String> {
     })
 }
 
-/// Returns how an artifact is linted: alone (""), with sources (`src`), or with its log (`log`).
+/// Returns the files that an artifact is linted with: none (""), its sources (`src`) or its log (`log`).
 fn kind(artifact: &str) -> &str {
     artifact.split_once('+').map_or("", |(_, kind)| kind)
 }

@@ -23,7 +23,7 @@ fn narrowed(before: &Model, to: ElemType, keep_io: bool) -> Outcome {
     fix(before.clone(), &Options { precision, optimize: false, ..Options::default() }, &rules)
 }
 
-/// Returns each node with its output types, like `Add float16`; subgraphs follow their node.
+/// Returns each node with its output types, like `Add float16`; nodes of subgraphs follow all others.
 fn nodes(model: &Model) -> Vec<String> {
     let facts = infer::infer(model, infer::Options::default());
     let name = |node: &NodeId| {
@@ -140,10 +140,10 @@ fn inputs_that_schemas_require_as_float_are_kept() {
     );
 }
 
-/// Tests large mask values: outside of the float16 range, near its end, and absorbing the scores.
+/// Tests mask values beyond the float16 range, near its limit, and large enough to make the scores negligible.
 /// A fully masked row must keep its result, without NaN.
 #[test]
-fn masks_are_clipped_or_kept_in_float() {
+fn masks_with_large_values_are_kept_in_float() {
     let graph = |mask: &str| {
         format!(
             "g (float[N,4] x, bool[N,4] m) => (float[N,4] y) <float low = {{{mask}}}, float zero = {{0}}> {{
@@ -238,7 +238,7 @@ fn subgraph_types_match_the_node() {
     );
 }
 
-/// Sums in a loop, and mask values in a subgraph, are kept in float32.
+/// A mask in the branch of an If is kept in float32, and so is the Softmax after it.
 #[test]
 fn large_values_are_kept_in_float_inside_subgraphs() {
     check(

@@ -41,7 +41,7 @@ fn random_operators_are_not_merged_or_folded() {
     assert_eq!(types, [ElemType::Float16, ElemType::Int64, ElemType::Int64].map(Some));
 }
 
-/// Converts a printed graph with weights.
+/// Converts a printed graph, with optional weights.
 /// Returns exit status, messages, and whether a model was written.
 fn traced(sandbox: &Sandbox, graph: &str, weights: Option<&str>) -> (i32, String, bool) {
     sandbox.bring(&format!("tests/models/traced/{graph}"), graph);

@@ -159,7 +159,7 @@ fn text_models_have_diagnostics_hover_definition_rename_and_formatting() {
     assert_eq!(edits.len(), 3);
     assert_eq!(edits[0]["newText"], "\"a b\"");
     params["newName"] = json!("y");
-    assert_eq!(editor.ask("textDocument/rename", params), Err("`y` is another value already".to_owned()));
+    assert_eq!(editor.ask("textDocument/rename", params), Err("there is already a value `y`".to_owned()));
 
     let options = json!({ "tabSize": 2, "insertSpaces": true });
     let document = json!({ "uri": editor.uri("net.onnxtxt") });
@@ -256,7 +256,7 @@ fn rule_files_have_diagnostics_and_unknown_requests_fail() {
     let found = editor.open("own.rule", "language 2\nrule X1 bad: simplify\nmatch y = Neg(x\n");
     assert!(!found.is_empty());
     let unknown = editor.ask("textDocument/nonsense", Value::Null);
-    assert_eq!(unknown, Err("`textDocument/nonsense` is not known here".to_owned()));
+    assert_eq!(unknown, Err("`textDocument/nonsense` is not supported".to_owned()));
     editor.close();
 }
 

@@ -10,7 +10,7 @@ use onnx_lint::targets::Targets;
 
 use crate::tool::{Ran, Sandbox};
 
-/// A target that uses all features of the language.
+/// A target that uses most features of the language.
 const TOY: &str = r#"# A fictional device.
 target toy {
   title "Toy NPU"
@@ -243,7 +243,7 @@ fn model_written_for_a_target_is_supported_by_it() {
     assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
 }
 
-/// A target may not support a whole domain; a refusal names the operators that have no decomposition.
+/// The target `standard` supports no contrib operators; a refusal names those without a decomposition.
 #[test]
 fn contrib_operators_are_decomposed_into_standard_ones() {
     let model = "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n\

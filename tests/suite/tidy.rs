@@ -44,7 +44,7 @@ const MAX_LINES: usize = 400;
 /// Maximum length of a rule, with its docs and examples.
 const MAX_RULE_LINES: usize = 60;
 
-/// Files with many rules that differ only in the name of the operator.
+/// Files that may be longer.
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
 /// Layers of ARCHITECTURE.md: a module of `src/` may use only modules of layers before it.

@@ -96,7 +96,11 @@ fn fixes_are_verified_according_to_their_safety() {
     check_pitfall("DoubleConstant", &unsafe_fixes, &["equal results before and after: `5` within "]);
     let differ = ["the results differ at sizes 3, 7, 8, as an unsafe fix may change them", "FIX030"];
     check_pitfall("NegativeIndexRead", &unsafe_fixes, &differ);
-    check_pitfall("OneHotInferredClasses", &unsafe_fixes, &["the result runs at sizes 2, 3, 1, at which the input does not run"]);
+    check_pitfall(
+        "OneHotInferredClasses",
+        &unsafe_fixes,
+        &["the result runs at sizes 2, 3, 1, at which the input does not run"],
+    );
 }
 
 #[test]

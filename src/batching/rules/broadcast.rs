@@ -5,7 +5,7 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, unsupported};
 use crate::graph::NodeId;
 
-/// Keeps the node if all operands have their samples in one axis; otherwise stacks the samples.
+/// Rewrites a broadcasting operator. Samples on axes that do not align are stacked.
 pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
         return unsupported("operators do not broadcast before opset 7");

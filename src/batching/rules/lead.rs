@@ -16,7 +16,7 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
     cx.bind_outputs(id, &made, &layouts)
 }
 
-/// Moves the samples of each of these inputs to the batch axis of the operator; returns the layout.
+/// Moves the samples of each of these inputs to its batch axis, and returns the layout of the last one.
 /// Returns an error if the inputs would hold the samples in different orders.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();

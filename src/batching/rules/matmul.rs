@@ -63,7 +63,7 @@ fn factor(cx: &mut Cx, operand: &Operand, rank: usize, at: Option<i64>) -> Resul
     }
 }
 
-/// Returns the layout of the product if the samples can remain in one axis.
+/// Returns the layout of the product if the samples can stay in their axis.
 fn in_place(a: &Operand, b: &Operand) -> Result<Option<Layout>> {
     let (rank_a, rank_b) = (a.rank()?, b.rank()?);
     if rank_a == 1 && rank_b >= 2 && !a.is_carried() || rank_b == 1 && rank_a >= 2 && !b.is_carried() {

@@ -90,7 +90,7 @@ fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// Returns the layout of a result whose axis `axis` is the sample axis of an operand.
+/// Returns a layout with its sample axis moved to `axis`.
 pub(super) fn moved(layout: Layout, axis: usize) -> Layout {
     match layout {
         Layout::Axis { pre, post, .. } => Layout::Axis { axis, pre, post },

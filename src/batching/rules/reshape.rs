@@ -59,8 +59,8 @@ fn rest_of(cx: &mut Cx, vector: It, length: usize) -> Result<It> {
     Ok(cx.emit("Gather", vec![super::super::emit::attr_int("axis", 0)], &[vector, at]))
 }
 
-/// Emits a Reshape of static shapes, which keeps the row-major order of the samples.
-/// Returns `None` if a shape is not static.
+/// Emits a Reshape between static shapes.
+/// Returns `None` if a shape is dynamic or contains a 0.
 fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, Layout)>> {
     let all = |dims: Option<&[Option<i64>]>| -> Option<Vec<i64>> {
         dims?.iter().map(|dim| dim.filter(|&dim| dim > 0)).collect()

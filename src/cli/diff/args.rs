@@ -6,7 +6,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::cli::output::ColorChoice;
 
-/// Proves that two models are equal, or shows the first difference.
+/// Proves that two models are equal, or shows the first differences.
 ///
 /// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names, node
 /// order, producers and metadata may differ; inputs and outputs may not.

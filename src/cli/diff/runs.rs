@@ -10,7 +10,7 @@ use crate::rules::rule::{Phase, Safety};
 
 /// Runs both models in ONNX Runtime if it is found, else in our evaluator.
 ///
-/// Inputs and outputs correspond by position.
+/// Inputs correspond by name if both models have the same names, else by position; outputs likewise.
 ///
 /// # Errors
 /// The reason for which they cannot be run, as a sentence.

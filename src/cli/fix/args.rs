@@ -191,7 +191,7 @@ pub struct Args {
 
     /// Make an axis of an input dynamic, everywhere it flows: `images:0=batch`; may be repeated
     ///
-    /// The first axis of an input, and any axis of 1, holds samples: the result is that of each sample by itself. Other
+    /// The first axis of an input, and any axis of size 1, holds samples: each sample is computed by itself. Other
     /// axes are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
     /// Axes with one name have one size. Where a node fixes the size or combines samples, nothing is written, and each
     /// such node is reported; `onnx-lint --dynamic` reports them beforehand.
@@ -234,7 +234,7 @@ impl From<To> for ElemType {
 /// Objective of `--optimize-for`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OptimizeFor {
-    /// Number of nodes, then estimated work
+    /// Number of nodes, weighted by their kind of work
     #[default]
     Nodes,
     /// Size of the file in bytes
@@ -258,7 +258,7 @@ Exit status: 0 success; 1 a model cannot be fixed or converted, or would change 
 Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {
-    /// Options of the library for these arguments.
+    /// Returns the options of the library for these arguments.
     pub fn options(&self, config: &Config, catalog: &Catalog) -> Result<Options, Failure> {
         Ok(Options {
             opset: self.opset,
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dimensions_are_read_from_the_right() {
+    fn names_in_options_may_contain_separators() {
         let free = |text: &str| text.parse::<FreeDim>().map(|dim| (dim.input, dim.axis, dim.name));
         assert_eq!(free("x:0=batch"), Ok(("x".into(), 0, "batch".into())));
         assert_eq!(free("serving:in:0:-1=n"), Ok(("serving:in:0".into(), -1, "n".into())));

@@ -1,6 +1,6 @@
 //! `--calibrate`: measures value ranges on data from files.
 //!
-//! The model runs in ONNX Runtime if it is found, else in our evaluator.
+//! The model runs in ONNX Runtime if it is found and loads the model, else in our evaluator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn inputs(path: &Path) -> Result<Inputs, Failure> {
     tensors.into_iter().map(array).collect()
 }
 
-/// Returns the largest magnitude of each input and output over all runs.
+/// Returns the largest finite magnitude of each input and output over all runs.
 fn greatest(model: &Model, sets: &[Inputs]) -> Result<FxHashMap<Arc<str>, f64>, String> {
     let mut found: FxHashMap<Arc<str>, f64> = FxHashMap::default();
     let main = &model.graphs[model.main];

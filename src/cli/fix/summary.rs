@@ -22,7 +22,7 @@ pub struct Display {
     pub look: Look,
     /// Whether to print limits and notes, and to abbreviate nothing.
     pub verbose: bool,
-    /// Whether to print the table of sizes instead of the changed operators.
+    /// Whether to print a table of operators and sizes instead of the lists of changed operators.
     pub table: bool,
 }
 
@@ -107,7 +107,7 @@ struct Row<'a> {
     also: IndexMap<&'a str, usize>,
 }
 
-/// Returns a row for each kind and rule: by kind, then the most frequent first.
+/// Returns a row for each kind and rule, sorted by kind and then by count.
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows: BTreeMap<(Kind, &str), Row> = BTreeMap::new();
     for change in report.changes.iter().filter(|change| change.safety != Safety::Unsafe) {
@@ -126,7 +126,7 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     rows
 }
 
-/// Returns the operator if the kind tells the rest, else the description.
+/// Returns the operator if it and the kind describe the change, else the description.
 fn text(change: &Entry) -> &str {
     match &change.op {
         Some(op) if lists_operators(change.kind) => op,
@@ -134,7 +134,7 @@ fn text(change: &Entry) -> &str {
     }
 }
 
-/// Returns true if the operator and the kind tell what happened to a node.
+/// Returns true if the operator and this kind suffice to describe a change.
 fn lists_operators(kind: Kind) -> bool {
     matches!(kind, Kind::Folded | Kind::Merged | Kind::Removed)
 }
@@ -184,7 +184,7 @@ fn cut(mut items: Vec<String>, separator: &str, display: Display) -> String {
     items.join(separator)
 }
 
-/// Returns the number of values that stay float32 for each reason, the most frequent first.
+/// Returns the number of nodes that stay float32 for each reason, the most frequent first.
 fn kept(report: &Report, display: Display) -> Vec<(usize, String)> {
     let mut reasons: BTreeMap<&str, IndexMap<&str, usize>> = BTreeMap::new();
     for node in &report.kept {

@@ -1,4 +1,4 @@
-//! The baseline: known findings, which do not fail the run.
+//! The baseline: known findings, which are not reported again.
 
 use std::path::Path;
 
@@ -78,17 +78,17 @@ impl Baseline {
         if !path.exists() {
             return Err(Failure::at(
                 path,
-                "there is no such baseline; --write-baseline makes one of what is found",
+                "there is no such baseline; --write-baseline creates it from the current findings",
             ));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let none = |error| Failure::at(path, format!("this is no baseline: {error}"));
+        let none = |error| Failure::at(path, format!("this is not a baseline file: {error}"));
         let version = serde_json::from_str::<serde_json::Value>(&text).map_err(none)?["version"].as_u64();
         if let Some(version) = version.filter(|&version| version != u64::from(VERSION)) {
             let what = "write it again with --write-baseline";
             return Err(Failure::at(
                 path,
-                format!("baselines of version {version} are not known here; {what}"),
+                format!("baselines of version {version} are not supported; {what}"),
             ));
         }
         let document: Document = serde_json::from_str(&text).map_err(none)?;

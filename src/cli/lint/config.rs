@@ -27,7 +27,7 @@ pub struct Config {
     /// The file itself; empty for the default configuration.
     #[serde(skip)]
     pub file: PathBuf,
-    /// The places of the rules of each entry of `suppress` in the file.
+    /// For each entry of `suppress`, the place of its rules in the file.
     #[serde(skip)]
     pub places: Vec<TextPlace>,
     pub select: Option<Vec<String>>,
@@ -38,7 +38,7 @@ pub struct Config {
     /// Severities by code, prefix or rule name; `None` turns a rule off.
     #[serde(deserialize_with = "levels")]
     pub rule_severity: BTreeMap<String, Option<Level>>,
-    /// Accepted findings.
+    /// Suppressions of findings.
     pub suppress: Vec<Suppress>,
     /// Rules to ignore, by a glob over paths relative to the folder of the configuration.
     pub per_file_ignores: BTreeMap<String, Vec<String>>,
@@ -140,7 +140,7 @@ impl Config {
     }
 }
 
-/// Finds the configuration of a file; reads each configuration once.
+/// Finds the configuration of a file; searches once for each folder.
 #[derive(Debug, Default)]
 pub struct Configs {
     /// The configuration of `--config`; the default one with `--isolated`.

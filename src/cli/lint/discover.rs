@@ -83,13 +83,13 @@ fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(
     Ok(())
 }
 
-/// The failure for a folder that cannot be listed.
+/// Returns the failure for a folder that cannot be listed.
 fn unsearchable(folder: &Path, error: &walkdir::Error) -> Failure {
     let why = error.io_error().map_or_else(|| "a link leads back to it".to_owned(), reason);
     Failure::at(error.path().unwrap_or(folder), format!("cannot be searched: {why}"))
 }
 
-/// Returns true if a file with an ambiguous suffix (`.json`, `.log`) has content of another kind.
+/// Returns true if a file with an ambiguous suffix (`.json`, `.textproto`) is not a model.
 fn is_foreign(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let is_doubtful = [".json", ".textproto"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));

@@ -35,7 +35,7 @@ impl Home {
         }
     }
 
-    /// Returns the path of a file that is equal in every checkout.
+    /// Returns a name for a file that is equal in every checkout.
     ///
     /// It is relative to the folder of the baseline, else to the root of the repository, else to the current folder.
     fn key(&self, input: &Input) -> Arc<str> {
@@ -61,7 +61,7 @@ impl Home {
         path.and_then(|path| self.shown(path)).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Sets the fingerprints of findings, which must be all findings of the file.
+    /// Sets the identities of findings, which must be all findings of the file.
     pub fn identify(&self, input: &Input, findings: &mut [Finding]) {
         let file = self.key(input);
         let mut twins: FxHashMap<String, u32> = FxHashMap::default();

@@ -56,7 +56,7 @@ pub type Located = (Finding, Option<Line>);
 pub struct OfFile {
     /// Findings to report.
     pub shown: Vec<Located>,
-    /// Findings below the severity to show: a source does not repeat them at a higher one.
+    /// Findings below the severity to show. The same finding of a source is dropped, too.
     pub hidden: Vec<Located>,
 }
 

@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     }
     let show = |files| Progress::start(files, args.quiet);
     let Some(found) = find(args, &configs, &catalog, None, &show)? else {
-        eprintln!("onnx-lint: the configuration excludes all that was named");
+        eprintln!("onnx-lint: the configuration excludes all files named on the command line");
         return Ok(Status::Clean);
     };
     report(args, &config, found)
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// `content` replaces standard input.
 ///
 /// # Errors
-/// See [`run`].
+/// The arguments or the configuration are invalid, or there is nothing to lint.
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
@@ -224,14 +224,14 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
     Ok(known.map(page).collect())
 }
 
-/// The failure of a run without files: otherwise a mistyped path would pass forever.
+/// Returns the failure of a run without files: otherwise a mistyped path would pass forever.
 fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = "no model, .pt2, TorchScript text, log or .py";
     Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", ")))
 }
 
-/// Checks that the source roots and the export log of the command line exist.
+/// Checks that each `--source-root` has Python files, and each target of `--path-map` exists.
 fn evidence_is_there(args: &Args) -> Result<(), Failure> {
     for root in &args.source_root {
         let mut files = WalkDir::new(root).into_iter().filter_map(Result::ok);
@@ -259,8 +259,8 @@ struct Found {
 
 /// Lints all inputs.
 ///
-/// If `has_log`, the last input is the export log: it is read first, to match its messages to the models, and keeps
-/// those that match none.
+/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. It
+/// keeps the findings that no model reports or makes obsolete.
 fn lint_all(
     inputs: &[Assigned],
     has_log: bool,
@@ -311,7 +311,7 @@ fn internal_error(input: &Input, what: &str) -> Finding {
 fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
     let baseline = baseline(args, config);
     if args.write_baseline {
-        let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file by --baseline"))?;
+        let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file with --baseline"))?;
         found.findings.append(&mut found.merged);
         Baseline::write(&path, &found.findings)?;
         return Ok(if found.readable { Status::Clean } else { Status::Failed });
@@ -343,7 +343,7 @@ fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
             let first = first.unwrap_or(second);
             let format = format.name();
             Err(Failure::new(format!(
-                "--output-format {format} is of one model: name `{first}` or `{second}`"
+                "--output-format {format} takes the findings of one model: name `{first}` or `{second}`"
             )))
         }
         _ => Ok(()),

@@ -75,7 +75,7 @@ impl Changes<'_> {
         self.rules.get(code).is_some_and(|rule| rule.phase == Phase::Simplify)
     }
 
-    /// Returns the command that applies only this fix.
+    /// Returns the command that applies only the fixes of this rule.
     fn command(&self, finding: &Finding) -> String {
         let code = &finding.code;
         let is_unsafe = finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Unsafe);

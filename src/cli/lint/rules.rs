@@ -58,7 +58,10 @@ pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
             .map(|(code, known)| (code, known, known.level))
             .collect();
         let count = counted(rules.len(), "rule");
-        return Ok(format!("# {family}: {count}\n\n{}\n`--explain CODE` has more of each.\n", lines(&rules)));
+        return Ok(format!(
+            "# {family}: {count}\n\n{}\n`--explain CODE` shows the page of a rule.\n",
+            lines(&rules)
+        ));
     }
     let pages: Vec<String> = selectors::named(rule, catalog, "--explain")?
         .into_iter()
@@ -112,7 +115,7 @@ pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
     Some(page)
 }
 
-/// Faulty PyTorch code for each rule, and its correction.
+/// Faulty PyTorch code and its correction, for rules about PyTorch code.
 const PYTORCH: &str = include_str!("../../../docs/pytorch.py");
 
 /// Returns the PyTorch code before and after, for rules whose cause is in PyTorch code.

@@ -97,9 +97,10 @@ impl Settings {
         self.selection.contains(code)
     }
 
-    /// Returns true if a suppression of these rules that suppressed nothing is unused.
+    /// Returns true if a suppression of these rules can be reported as unused if it suppressed nothing.
     ///
-    /// All of them must have been enabled for the file. Rules that need an option or a log that this run lacks do not count.
+    /// Each of the rules must have been enabled for the file. Rules that cannot report anything in this run are ignored,
+    /// such as those that need a missing option or log.
     pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
         let rules =
             rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
@@ -184,7 +185,7 @@ fn sources(args: &Args, config: &Config) -> SourceFiles {
 /// An input with its settings.
 pub type Assigned = (Input, Arc<Settings>);
 
-/// Pairs every input with its settings, which inputs of one configuration share.
+/// Pairs every input with its settings, which inputs of one folder share.
 pub fn assign(
     inputs: Vec<Input>,
     args: &Args,

@@ -86,7 +86,7 @@ impl Entry {
 #[derive(Debug, Default)]
 struct Commented {
     directives: Directives,
-    /// For each comment and each of its rules; one flag for a comment without rules.
+    /// For each comment, a flag for each of its rules; a comment without rules has one flag.
     used: Vec<Vec<bool>>,
 }
 
@@ -180,7 +180,7 @@ impl<'c> Suppressions<'c> {
             self.missing.extend(file_name(&source.file).map(str::to_owned));
             return self.in_recorded(source, finding);
         };
-        // A line that changed since the export is another line.
+        // If the line changed since the export, only comments for the whole file apply.
         let is_same = settings.sources.line(&source.file, source.line) == here.code;
         let line = is_same.then_some(source.line);
         let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
@@ -253,7 +253,7 @@ fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
     }
 }
 
-/// Returns the language of an input with comments.
+/// Returns the language of an input, if it can have suppression comments.
 fn language(input: &Input) -> Option<Language> {
     let kind = input.kind.or_else(|| Some(sniff(&input.name, &input.read().ok()?)));
     match kind? {
@@ -263,7 +263,7 @@ fn language(input: &Input) -> Option<Language> {
     }
 }
 
-/// Returns the key of an input: its absolute path, or its name if it is no file.
+/// Returns the key of an input: its absolute path, or its name if it is not a file.
 fn own_path(input: &Input) -> PathBuf {
     input.path.as_deref().map_or_else(|| PathBuf::from(&*input.name), paths::absolute)
 }

@@ -1,4 +1,4 @@
-//! `--test-rules DIR`: tests the examples of a user's rules, as `tests/rules` tests ours.
+//! `--test-rules DIR`: tests the examples of custom rules, as `tests/rules` tests the built-in ones.
 
 use super::args::Args;
 use crate::cli::catalog;
@@ -14,8 +14,8 @@ use crate::rules::rule::{Example, Rule};
 
 /// Tests the examples of the rules in the folders of `--test-rules`.
 ///
-/// Each must meet its expectation, and give equal numbers in our evaluator and, if it is found, in ONNX Runtime.
-/// `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
+/// Each must meet its expectation. A rewrite must compute the same numbers as the original, in our evaluator and, if it
+/// is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let own = catalog::own(&args.test_rules, args.color)?;
     let targets = targets::load(&args.targets, args.color)?;
@@ -76,7 +76,7 @@ fn fault(rule: &Rule, example: &Example, why: &str) -> Finding {
 
 fn unjudged(rule: &Rule, example: &Example, why: &str) -> Finding {
     let name = &example.name;
-    let message = format!("ONNX Runtime does not load what comes of the example \"{name}\": {why}");
+    let message = format!("ONNX Runtime does not load the result of the example \"{name}\": {why}");
     finding(rule, example, Level::Info, message)
 }
 

@@ -27,7 +27,7 @@ pub fn why_not(args: &Args, rule: &str, node: &str, catalog: &Catalog) -> Result
     let mut rules = codes.iter().filter_map(|code| catalog.rules().get(code));
     let Some(rule) = rules.find(|rule| matches!(rule.body, Body::Pattern { .. })) else {
         let code = codes.first().copied().unwrap_or(rule);
-        return Err(Failure::new(format!("--why-not: {code} is found by code; it has no pattern to follow")));
+        return Err(Failure::new(format!("--why-not: {code} is a built-in analysis, which has no pattern")));
     };
     let model = read(path)?;
     let node = find(&model, node)
@@ -72,19 +72,19 @@ fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {
     use matcher::Failure::{Condition, Node, Operator, Producer, Undefined};
     let (span, why, saw): (Span, &str, _) = match failure {
         Operator(span) => (span, "the node has another operator", Vec::new()),
-        Node(span) => (span, "its attributes, inputs or outputs are others", Vec::new()),
-        Producer(span) => (span, "no node before it fits here", Vec::new()),
+        Node(span) => (span, "the attributes, inputs or outputs of the node do not match", Vec::new()),
+        Producer(span) => (span, "no producer of the value matches this node", Vec::new()),
         Condition { span, undefined: false, saw } => (span, "this does not hold", saw),
         Condition { span, undefined: true, saw } => {
-            (span, "this cannot be decided: not enough is known of the values", saw)
+            (span, "this cannot be decided: too little is known about the values", saw)
         }
-        Undefined(span) => (span, "this has no value here", Vec::new()),
+        Undefined(span) => (span, "this expression has no value here", Vec::new()),
     };
     let source = &rule.source.source;
     let place = source.place(span);
     let message = format!("{} does not match: {why}", rule.name);
     let finding = Finding::new(&rule.code, &rule.name, Level::Info, message, place);
-    let heard = |datum: Option<Datum>| datum.map_or("not known".to_owned(), |datum| text(&datum));
+    let heard = |datum: Option<Datum>| datum.map_or("unknown".to_owned(), |datum| text(&datum));
     let answers =
         saw.into_iter().map(|(span, datum)| format!("`{}` is {}", source.slice(span), heard(datum)));
     let finding = answers.fold(finding, Finding::note);

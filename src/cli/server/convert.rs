@@ -65,7 +65,7 @@ fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
 
 /// Returns the range of a Python place: its expression, or else the code of `line`.
 ///
-/// `line` is the text of the line of the place.
+/// `line` is the text of its line.
 pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     if place.column > 0 {
         return in_line(place.line, place.column, place.width.max(1), line);

@@ -56,7 +56,7 @@ impl Document {
         Position::new(line as u32, before.encode_utf16().count() as u32)
     }
 
-    /// Returns the range of a byte range.
+    /// Converts a range of bytes to a range of positions.
     pub fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
         lsp_types::Range::new(self.position(bytes.start), self.position(bytes.end))
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_and_bytes() {
+    fn positions_and_byte_offsets_are_converted_both_ways() {
         let document = Document::new("ä𝒳b\r\nc".to_owned(), 1);
         assert_eq!(document.offset(Position::new(0, 3)), 6);
         assert_eq!(document.position(6), Position::new(0, 3));

@@ -1,4 +1,4 @@
-//! Edits that the server offers: rename, format, fixes and suppressions.
+//! Edits that the server offers: rename, format, fixes, rewrites of Python, and suppressions.
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, Position, Range, TextEdit, Uri,
@@ -29,7 +29,7 @@ pub fn rename(
     let names = Names::of(source);
     let (value, _) = names.value_at(offset).ok_or("there is no value here")?;
     if names.values.iter().any(|other| &*other.name == name) {
-        return Err(format!("`{name}` is another value already"));
+        return Err(format!("there is already a value `{name}`"));
     }
     let written = printer::named(name);
     let edit = |place: &Span| TextEdit { range: document.range(place.range()), new_text: written.clone() };
@@ -44,7 +44,9 @@ pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
     Some(vec![TextEdit { range: document.whole(), new_text: write(&model) }])
 }
 
-/// Returns the edits that fix a finding in ONNX text.
+/// Returns the edit that fixes all findings of a rule in ONNX text, with its title.
+///
+/// Returns `None` if the text has faults, nothing changes, or a fix has remarks.
 pub fn mend(
     source: &Source,
     document: &Document,
@@ -65,7 +67,7 @@ pub fn mend(
 
 /// Returns the edit that rewrites the Python code of a finding, with its title.
 ///
-/// Returns `None` if the rewrite is not a single replacement.
+/// Returns `None` if the finding has no rewrite, or its lines are not in the document.
 pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<TextEdit>)> {
     let Rewrite { applicability, start, end, text } = finding.rewrite.as_ref()?;
     let at = |line: u32, column| Some(position(line, column, document.line(line.checked_sub(1)?)?));
@@ -77,7 +79,7 @@ pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<Te
     Some((title, vec![TextEdit { range, new_text: text.clone() }]))
 }
 
-/// Returns the edit that adds a suppression comment to a line of Python or ONNX text.
+/// Returns the edit that adds a suppression comment to a line of Python or ONNX text, with its title.
 pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(String, Vec<TextEdit>)> {
     let line = document.line(found.range.start.line)?;
     let end = Position::new(found.range.start.line, units(line.trim_end(), usize::MAX));

@@ -133,7 +133,7 @@ impl Names {
         }
     }
 
-    /// Records a use of a value of the innermost graph that defines its name.
+    /// Records a use of a name, which refers to the innermost graph that defines it.
     ///
     /// The use of an undefined name is ignored.
     fn used(&mut self, name: &Name, scopes: &[Scope]) {
@@ -167,18 +167,18 @@ g (float[N] x, bool c) => (float[N] y) {
     }
 
     #[test]
-    fn a_body_sees_what_is_around_it() {
+    fn subgraph_uses_values_of_the_graphs_around_it() {
         assert_eq!(places("t = Neg", 0), [3, 4]);
         assert_eq!(places("x,", 0), [2, 3, 4]);
     }
 
     #[test]
-    fn a_name_of_a_body_hides_that_around_it() {
+    fn name_in_a_subgraph_shadows_an_outer_one() {
         assert_eq!(places("t = Relu", 0), [4, 4]);
     }
 
     #[test]
-    fn operators_have_places() {
+    fn operator_is_found_at_its_name() {
         let names = Names::of(&Source::new("", TEXT));
         let at = TEXT.find("Abs").expect("it is there");
         assert_eq!(names.operator_at(at + 1).map(|operator| &*operator.name), Some("Abs"));

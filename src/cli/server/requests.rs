@@ -36,7 +36,7 @@ pub fn answer(workspace: &Workspace, request: Request) -> Response {
         Rename::METHOD => ask::<Rename>(params, |params| {
             let at = &params.text_document_position;
             let Some((document, source, offset)) = model_at(workspace, at) else {
-                return Err("only values of models as text can be renamed".to_owned());
+                return Err("only values in ONNX text can be renamed".to_owned());
             };
             let edits = edits::rename(&source, document, offset, &params.new_name)?;
             Ok(Some(edits::of_document(&at.text_document.uri, edits)))
@@ -50,7 +50,7 @@ pub fn answer(workspace: &Workspace, request: Request) -> Response {
             ask::<CodeActionRequest>(params, |params| Ok(Some(actions(workspace, &params))))
         }
         method => {
-            let message = format!("`{method}` is not known here");
+            let message = format!("`{method}` is not supported");
             return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
         }
     };
@@ -82,10 +82,9 @@ fn model_at<'w>(
     Some((document, source, document.offset(at.position)))
 }
 
-/// Returns the hover text: a signature or a type in models, the page of a rule elsewhere.
+/// Returns the hover text: the signature of an operator, the type of a value, or the page of a rule.
 ///
-/// In a model, the signature is that of the operator, and the type that of the value. If there is neither, the text is
-/// the page of the rule with a finding here.
+/// Signatures and types are those of ONNX text. At other positions, the page is that of the first finding there.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
@@ -106,7 +105,7 @@ fn contains(range: Range, position: Position) -> bool {
     range.start <= position && position <= range.end
 }
 
-/// Returns the definition of the value at a position, or all its places.
+/// Returns the definition of the value at a position or, unless `only_definition`, all its places.
 fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
     let Some((document, source, offset)) = model_at(workspace, at) else { return Vec::new() };
     let names = Names::of(&source);
@@ -118,7 +117,7 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
 
 /// Returns code actions for the diagnostics at a position.
 ///
-/// They are fixes for models, and rewrites and suppressions for Python.
+/// They are fixes for ONNX text, rewrites for Python, and suppressions for both.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
@@ -140,9 +139,9 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     offered
 }
 
-/// Returns the findings that a diagnostic shows: those of its range.
+/// Returns the findings that a diagnostic shows: with its code, at its range or else on its line.
 ///
-/// A finding of a model may have a line only.
+/// The findings of a model may know the line, but not the range.
 fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
     let at = diagnostic.range;
     let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);

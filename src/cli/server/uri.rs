@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lsp_types::Uri;
 use url::Url;
 
-/// Returns the path of a URI; `None` if it is no file, such as an unsaved text.
+/// Returns the path of a URI; `None` if it is not a file, such as an unsaved text.
 pub fn path(uri: &Uri) -> Option<PathBuf> {
     Url::parse(uri.as_str()).ok()?.to_file_path().ok()
 }
@@ -21,7 +21,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn there_and_back() {
+    fn paths_and_uris_are_converted_both_ways() {
         let odd = Path::new("/a b/ä%.py");
         let named = uri(odd).expect("an absolute path");
         assert_eq!(named.as_str(), "file:///a%20b/%C3%A4%25.py");

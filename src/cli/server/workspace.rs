@@ -1,6 +1,4 @@
-//! The state of the server: open documents, and findings of models about Python sources.
-//!
-//! The models are those in the workspace.
+//! The state of the server: open documents, and findings of the workspace's models in Python.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,8 +37,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Creates a workspace of these folders; nothing is linted yet.
+    ///
     /// # Errors
-    /// Rules or configurations of the user that cannot be read.
+    /// The rules or configurations of the user cannot be read.
     pub fn new(roots: Vec<PathBuf>) -> Result<Self, Failure> {
         let mut args = Args::parse_from(["onnx-lint"]);
         args.paths.clone_from(&roots);
@@ -65,7 +65,7 @@ impl Workspace {
 
     /// Returns the settings for files of a folder.
     ///
-    /// Sources are not cached, since they change while the user edits.
+    /// They are created for each call, because they cache sources, which change while the user edits.
     fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
         Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalog)
     }
@@ -75,7 +75,7 @@ impl Workspace {
     /// Returns the Python files that they refer to now or referred to before.
     ///
     /// # Errors
-    /// Folders that cannot be searched.
+    /// A folder cannot be searched, or a configuration cannot be read.
     pub fn lint_models(&mut self) -> Result<Vec<PathBuf>, Failure> {
         let mut touched = self.spoken_of();
         let inputs = match self.roots.is_empty() {
@@ -133,7 +133,7 @@ impl Workspace {
     /// Returns all diagnostics of an open document, or of a file that models refer to.
     ///
     /// # Errors
-    /// A configuration that cannot be read.
+    /// A configuration cannot be read.
     pub fn diagnostics(&self, uri: &Uri) -> Result<Vec<Diagnostic>, Failure> {
         let Some(path) = uri::path(uri) else { return Ok(Vec::new()) };
         let input = Input::new(&path, false);

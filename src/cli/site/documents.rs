@@ -71,7 +71,7 @@ pub const ASSETS: [Asset; 4] = [
     asset!("LICENSE", "LICENSE.txt"),
 ];
 
-/// Returns the page of a file of the repository, or of the folder that the file describes.
+/// Returns the page or asset of a file in the repository, or of a folder with a `README.md`.
 pub fn page_of(source: &str) -> Option<&'static str> {
     let folder = |document: &Document| document.source.strip_suffix("/README.md") == Some(source);
     let documents = DOCUMENTS.iter().find(|document| document.source == source || folder(document));

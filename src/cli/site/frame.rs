@@ -21,13 +21,13 @@ const SECTIONS: [(&str, &str); 11] = [
     ("architecture.html", "Architecture"),
 ];
 
-/// The set of pages.
+/// Renderer of page bodies, with the codes of the rules that have pages.
 pub struct Site {
     codes: BTreeSet<String>,
 }
 
 impl Site {
-    /// Returns the frame around every page: style and menu.
+    /// Creates a renderer for a site with the pages of these rules.
     pub fn new(catalog: &Catalog) -> Self {
         Site { codes: catalog.iter().map(|(code, _)| code.to_owned()).collect() }
     }
@@ -88,7 +88,7 @@ pub fn framed(page: &str, title: &str, body: &str) -> String {
          <a class=\"skip\" href=\"#text\">Skip to the text</a>\n\
          <nav aria-label=\"Documentation\">\n<ul>\n{sections}</ul>\n</nav>\n\
          <main id=\"text\" tabindex=\"-1\">\n{body}</main>\n\
-         <footer><p>Of onnx-lint {version}, written by <code>onnx-lint site</code>.</p></footer>\n</body>\n</html>\n"
+         <footer><p>Documentation of onnx-lint {version}, written by <code>onnx-lint site</code>.</p></footer>\n</body>\n</html>\n"
     )
 }
 

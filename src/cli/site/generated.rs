@@ -1,4 +1,4 @@
-//! Generated pages: rules, commands, the configuration, targets.
+//! Generated pages: rules, their index, commands, and the configuration.
 
 use clap::{CommandFactory, Parser};
 use indexmap::IndexMap;
@@ -41,7 +41,7 @@ const FAMILIES: [(&str, &str); 20] = [
     ("QDQ", "Quantization"),
     ("OPS", "Operator support"),
     ("OPV", "Operator versions"),
-    ("VER", "Opset imports and IR version"),
+    ("VER", "Comparison of results by --verify"),
     ("SPC", "The ONNX specification"),
     ("OPT", "Optimizations"),
     ("FIX", "Other fixes"),
@@ -86,18 +86,18 @@ fn index(catalog: &Catalog) -> Generated {
         html += "</tbody></table></div>\n";
     }
     let markdown = "# Rules\n\nEvery rule has a code, a name, and a page, which `onnx-lint --explain` prints, too. A fix is \
-        *safe* where every result stays as it is, or differs by rounding at most; *unsafe* ones need `--unsafe-fixes`.\n";
+        *safe* if correct results stay equal, up to rounding. *Unsafe* fixes need `--unsafe-fixes`.\n";
     Generated { file: "rules/index.html".into(), title: "Rules".into(), markdown: markdown.into(), html }
 }
 
 fn about(family: &str) -> &str {
-    FAMILIES.iter().find(|(known, _)| *known == family).map_or("Rules of your own", |(_, about)| about)
+    FAMILIES.iter().find(|(known, _)| *known == family).map_or("Custom rules", |(_, about)| about)
 }
 
 /// Creates the page with the help of each command.
 fn commands() -> Generated {
     let mut markdown = "# Commands\n\n`COMMAND --generate bash` (`zsh`, `fish`, `elvish`, `powershell`) prints completions for \
-        a shell, `--generate man` the page of a manual.\n"
+        a shell, and `--generate man` prints a man page.\n"
         .to_owned();
     for (name, help) in [
         ("onnx-lint", help::<lint::args::Args>()),
@@ -120,8 +120,8 @@ fn configuration() -> Generated {
         serde_json::from_str(include_str!("../../../editors/onnx-lint.schema.json")).unwrap_or(Value::Null);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut markdown = format!("# Configuration\n\n{}\n", text(&schema["description"]));
-    markdown += "Editors that take a JSON schema find it in \
-        [editors/onnx-lint.schema.json](onnx-lint.schema.json). What the command line says goes before.\n";
+    markdown += "Editors can use the JSON schema \
+        [editors/onnx-lint.schema.json](onnx-lint.schema.json). The command line overrides the configuration.\n";
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         markdown += &format!("\n## {key}\n\n{}\n", text(&property["description"]));
         for example in property["examples"].as_array().into_iter().flatten() {

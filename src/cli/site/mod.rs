@@ -1,7 +1,7 @@
 //! `onnx-lint site`: the documentation as HTML pages that need neither a network nor a server.
 //!
 //! The sources are the rule pages as `--explain` prints them, the help of the commands, the schema of the configuration,
-//! the list of targets, and the Markdown files of this repository.
+//! and Markdown files of this repository.
 
 mod documents;
 mod frame;

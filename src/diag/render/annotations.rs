@@ -1,4 +1,4 @@
-//! CI commands on standard output that become annotations: GitHub and Azure Pipelines.
+//! Commands that GitHub and Azure Pipelines read from standard output and show as annotations.
 
 use super::Run;
 use super::group::{Group, by_line};

@@ -24,7 +24,8 @@ pub fn render(run: Run, look: Look) -> String {
     text + &end + &no_python(run.findings, look)
 }
 
-/// Explains how to get missing Python lines. PyTorch names nodes by module path.
+/// Explains how to get missing Python lines.
+/// Only counts nodes that are named by module path, as PyTorch names them.
 fn no_python(findings: &[Finding], look: Look) -> String {
     let is_unknown = |finding: &&Finding| {
         let node = finding.place.graph().map_or("", |graph| &*graph.node);

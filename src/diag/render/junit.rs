@@ -35,7 +35,7 @@ fn of<'a>(run: Run<'a>, file: &'a str) -> impl Iterator<Item = &'a Finding> {
     run.findings.iter().filter(move |finding| &*finding.file == file)
 }
 
-/// Returns true if a finding fails the run.
+/// Returns true if a finding is a failed test.
 fn fails(finding: &Finding) -> bool {
     finding.level >= Level::Warning
 }

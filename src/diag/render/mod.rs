@@ -1,4 +1,4 @@
-//! Renderers, one per output format. The output depends on the findings only.
+//! Renderers, one per output format.
 
 mod annotations;
 mod checkstyle;

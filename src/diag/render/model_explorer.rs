@@ -1,7 +1,7 @@
 //! Model Explorer node data: an overlay that colors nodes and lists their findings.
 //! <https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide#custom-node-data>
 //!
-//! It covers one model, and only nodes whose names the viewer shows: those outside of subgraphs.
+//! It has the findings of one model, at nodes outside of subgraphs: the viewer only knows their names.
 
 use std::collections::BTreeMap;
 

@@ -78,7 +78,7 @@ pub fn message_and_help(finding: &Finding) -> String {
     }
 }
 
-/// Returns the message with its node, for formats that show neither graphs nor nodes.
+/// Returns the message with help, node and remote Python line, for formats with a single text.
 pub fn message_at_node(finding: &Finding) -> String {
     let mut message = message_and_help(finding);
     if let Some(graph) = finding.place.graph().filter(|graph| !graph.node.is_empty()) {

@@ -6,7 +6,7 @@ use codespan_reporting::diagnostic::{LabelStyle, Severity};
 use codespan_reporting::term::termcolor::WriteColor;
 use codespan_reporting::term::{Styles, WriteStyle};
 
-/// Writer that applies our styles, and hides line numbers if there are none.
+/// Writer that applies styles, and replaces the number of an unnumbered line with blanks.
 pub struct SnippetWriter<'a> {
     pub out: &'a mut dyn WriteColor,
     pub styles: &'a Styles,

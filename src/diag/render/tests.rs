@@ -9,7 +9,7 @@ use crate::diag::{
 };
 
 fn graph(node: &str, position: (u32, u32), text: &str, meant: &str) -> GraphPlace {
-    let start = text.find(meant).expect("what is meant stands in the text");
+    let start = text.find(meant).expect("the text contains the marked part");
     GraphPlace {
         graph: Arc::from("main"),
         node: Arc::from(node),
@@ -66,7 +66,7 @@ fn logged() -> Finding {
     Finding::new("REA001", "unreadable-part", Level::Warning, "a line could not be read", Place::Text(text))
 }
 
-/// Renders a finding for each kind of place, in two files; a third file has none.
+/// Renders findings at graphs, files, bytes and texts, in two files; a third file has none.
 fn check(format: Format) {
     let in_file = |finding: Finding, file: &str| Finding { file: Arc::from(file), ..finding };
     let whole =

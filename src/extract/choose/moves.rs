@@ -1,7 +1,7 @@
 //! Moves that change several classes at once, because each change alone would raise the cost.
 //!
-//! A value may be worth its cost only if several users share it. An example is a product shared by two
-//! e-nodes, each of which is cheaper without it. Therefore an unused class is selected tentatively, and
+//! A value may be worth its cost only if several users share it. An example is a product that pays off
+//! only if two e-nodes use it. Therefore an unused class is selected tentatively, and
 //! its potential users are re-optimized. Conversely, a used class is withheld from all of its users at
 //! once. A move is reverted unless it lowers the total cost.
 

@@ -1,6 +1,6 @@
 //! Local search by *exact area*, as in technology mapping.
 //! Each alternative of a class is tried; its cost includes only classes with no other user. The search
-//! ends when a pass changes nothing.
+//! ends when a pass changes nothing, or after a fixed number of passes.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    /// Adds the cost and the uses of another balance.
+    /// Adds the costs of another balance.
     pub(super) fn add(&mut self, other: Balance) {
         self.saved = self.saved.plus(other.saved);
         self.paid = self.paid.plus(other.paid);
@@ -137,7 +137,7 @@ impl<'a> LocalSearch<'a> {
     }
 
     /// Like [`LocalSearch::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
-    /// Its own cost is included.
+    /// The cost of the candidate itself is included.
     fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
@@ -157,8 +157,8 @@ impl<'a> LocalSearch<'a> {
         changed
     }
 
-    /// Selects the cheapest candidate of a needed class that does not use `avoided`, all else fixed.
-    /// Returns `None` and changes nothing if there is no such candidate.
+    /// Selects the cheapest candidate of a needed class, among those that do not use `avoided`.
+    /// All other selections stay. Returns `None` and changes nothing if there is no such candidate.
     pub(super) fn improve_class(&mut self, class: usize, avoided: Option<usize>) -> Option<Balance> {
         let forms = self.forms;
         let before = self.chosen[class];
@@ -185,7 +185,7 @@ impl<'a> LocalSearch<'a> {
         best.map(|_| Balance { saved, paid })
     }
 
-    /// Reverts the moves in the journal.
+    /// Restores the selections in the journal, last first.
     pub(super) fn take_back(&mut self) {
         while let Some((class, before)) = self.journal.pop() {
             let (_, held) = self.drop_near(class);
@@ -195,8 +195,8 @@ impl<'a> LocalSearch<'a> {
         }
     }
 
-    /// Returns the cost of a candidate, all else fixed, if it is below a bound.
-    /// Stops once the bound is exceeded.
+    /// Returns the cost of a candidate if it is below a bound; all selections stay.
+    /// Stops once the bound is reached.
     fn below(&mut self, form: &Candidate, bound: Cost) -> Option<Cost> {
         let mut cost = form.cost;
         let mut open = form.inputs.clone();

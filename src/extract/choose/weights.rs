@@ -12,7 +12,7 @@ use crate::extract::cost::CostModel;
 /// Maximum depth of computations that are folded.
 const MAX_LEVELS: usize = 64;
 
-/// Reduces the candidates of each unstored constant to one that folds it, if there is one.
+/// Replaces the candidates of each constant that is not stored with one that folds it, if possible.
 pub(super) fn compute(egraph: &EGraph, pricing: &CostModel, ids: &[Id], of: &mut [Vec<Candidate>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;

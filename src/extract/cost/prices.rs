@@ -5,7 +5,7 @@ use super::Cost;
 /// Objective to minimize.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Objective {
-    /// Number of nodes; ties are broken by the kind of work.
+    /// Number of nodes, weighted by their kind of work.
     #[default]
     Nodes,
     /// Bytes of the file.
@@ -52,7 +52,7 @@ impl Objective {
     }
 }
 
-/// A node costs 100, and its kind of work breaks ties. Saving a node is worth 800 bytes of weights.
+/// A node costs 100, plus a surcharge for its kind of work. Saving it is worth 800 bytes of weights.
 const NODES: Prices = Prices {
     node: 100,
     view: 5,

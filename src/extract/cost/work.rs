@@ -35,7 +35,7 @@ pub struct Amount {
     pub bytes: u64,
     /// Elements computed.
     pub elements: u64,
-    /// Products accumulated, for operators that do so.
+    /// Products accumulated; only meaningful for operators that accumulate products.
     pub products: u64,
 }
 

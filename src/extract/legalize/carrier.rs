@@ -1,4 +1,4 @@
-//! Supports element types that an opset version lacks by casting to a wider type and back.
+//! Replaces element types that an opset does not support: casts to a wider type and back.
 
 use egg::Id;
 
@@ -11,7 +11,7 @@ use crate::infer::{Fact, Shape, Size};
 use crate::schema::operator::{Carry, Work};
 use crate::schema::{Schema, Slot, Ty, ValueType, operator};
 
-/// Returns the types that represent every value of `elem`, preferring the same kind.
+/// Returns types that represent every value of `elem`, types of the same kind first.
 fn wider(elem: ElemType) -> &'static [ElemType] {
     match elem {
         Bool => &[Uint8, Int32, Int64, Float],
@@ -101,7 +101,8 @@ pub(super) fn around(form: &mut Candidate, target: &Target, schema: &'static Sch
     changed
 }
 
-/// Returns true if a tensor may be empty, where maximum and minimum depend on the type.
+/// Returns true if a tensor may be empty.
+/// The maximum and minimum of an empty tensor depend on its type.
 fn may_be_empty(form: &Candidate, value: Id) -> bool {
     let shape = form.egraph[value].data.fact().shape();
     let is_positive = |size: &Size| {

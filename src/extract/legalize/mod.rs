@@ -1,6 +1,6 @@
-//! Adds variants of calls that avoid features missing at the target opset, for any operator.
-//! These features are element types, negative axes and negative indices. Rules handle what is specific
-//! to one operator.
+//! Adds variants of calls that avoid features missing at the target opset.
+//! These features are element types, negative axes and negative indices, and the versions of `Split`.
+//! Rules convert other operators that changed between versions.
 
 mod carrier;
 mod negative;
@@ -91,7 +91,7 @@ impl Candidate<'_, '_> {
         Some(self.add(ENode::Call(call)))
     }
 
-    /// Adds the call with other attributes and children.
+    /// Adds a variant of the call with the given attributes and children.
     fn variant(&mut self, attrs: Vec<Attribute>, children: Vec<Id>) -> Id {
         let tables = &mut self.egraph.analysis.tables;
         let schema = tables.op(self.call.op).schema(i64::from(u16::MAX));
@@ -103,7 +103,7 @@ impl Candidate<'_, '_> {
         self.add(ENode::Call(call))
     }
 
-    /// Merges `variant` with the call; returns true if they were not yet equal.
+    /// Merges `variant` with the call, unless their facts contradict; returns true if anything changed.
     fn unite(&mut self, variant: Id) -> bool {
         let met = self.egraph[self.class]
             .data

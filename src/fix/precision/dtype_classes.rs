@@ -1,7 +1,7 @@
 //! Dtype classes: a union-find of nodes and values that must share one dtype.
 //!
-//! A class holds a node and its outputs, the values of a link (`ports`), or a sequence with its producer and all its
-//! users.
+//! A class holds a node with the inputs and outputs that follow its dtype (`operand_roles`), the values of a link
+//! (`ports`), or a sequence with its producer and all its users.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -162,7 +162,7 @@ impl DtypeClasses {
         self.readers = readers;
     }
 
-    /// Adds a class, which is kept in float32 if there is a reason.
+    /// Adds a class; `stays` is the reason to keep it in float32, if any.
     fn add(&mut self, stays: Option<KeepReason>) -> DtypeClass {
         self.parents.push(self.parents.len());
         self.stays.push(stays);
@@ -229,7 +229,7 @@ impl DtypeClasses {
     }
 }
 
-/// Returns the class of a node and its outputs.
+/// Returns the class of a node, and of its inputs and outputs that follow its dtype.
 pub fn cell_of(node: NodeId) -> DtypeClass {
     node.index() + 1
 }

@@ -13,7 +13,7 @@ pub enum KeepReason {
     Unknown,
     /// A constant, a value derived from constants, or a measured value is too large.
     Overflows,
-    /// Results may be too large for ordinary inputs: squares, exponentials, and derived values.
+    /// Results may be too large even for ordinary inputs: squares, exponentials, sums, derived values.
     Passes,
     /// It adds to a constant so large that the addend would be lost.
     Absorbs,
@@ -23,7 +23,7 @@ pub enum KeepReason {
     Tiny,
     /// It computes with integers, few of which the type represents exactly.
     Counts,
-    /// The model explicitly casts its inputs to float32.
+    /// Its inputs derive from an explicit cast of the source model from a 16-bit type to float32.
     Meant,
     /// It computes image coordinates.
     Places,
@@ -45,7 +45,7 @@ impl fmt::Display for KeepReason {
             KeepReason::Sums => "sums of many elements may exceed the range or precision of the type",
             KeepReason::Tiny => "a small constant that prevents division by zero would be lost",
             KeepReason::Counts => "the type represents few integers exactly",
-            KeepReason::Meant => "the model explicitly casts its inputs to float32",
+            KeepReason::Meant => "its inputs derive from an explicit cast to float32",
             KeepReason::Places => "image coordinates need more precision",
             KeepReason::Tied => "a connected sequence or subgraph value is kept in float32",
             KeepReason::Around => "converting it would need more casts",

@@ -32,7 +32,9 @@ impl Measure {
         Measure(Arc::new(run))
     }
 
-    /// Returns the largest magnitude of each float32 tensor of the main graph.
+    /// Returns the largest finite magnitude of model inputs, and of float32 tensors that nodes produce.
+    ///
+    /// Only nodes of the main graph are measured.
     ///
     /// # Errors
     /// The reason why the model does not run.
@@ -45,7 +47,7 @@ impl Measure {
     }
 }
 
-/// Returns the model with every float32 tensor that a node of the main graph produces as an output.
+/// Returns a copy of the model whose outputs are all float32 tensors made by nodes of the main graph.
 fn exposed(model: &Model, facts: &Facts) -> Model {
     let mut exposed = model.clone();
     let made = model.graphs[model.main].nodes.iter();

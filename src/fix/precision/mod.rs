@@ -37,7 +37,7 @@ pub struct Precision {
     pub to: ElemType,
     /// Whether to keep the inputs and outputs of the model in float32.
     pub keep_io: bool,
-    /// Measurement of value ranges on calibration data, if there are any.
+    /// Measurement of value ranges on calibration data, if there is any.
     pub measure: Option<Measure>,
 }
 
@@ -89,7 +89,8 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     Ok(Narrowed { kept })
 }
 
-/// Returns the operand roles of the nodes that call operators with float32 inputs or outputs.
+/// Returns the operand roles of nodes with float32 inputs or outputs.
+/// Function calls and nodes with subgraphs are excluded.
 fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> AllSlots {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();

@@ -11,11 +11,11 @@ pub struct Narrow {
     pub elem: ElemType,
     /// Largest finite value.
     pub largest: f64,
-    /// Magnitude below which fewer than six significant bits remain.
+    /// Magnitude below which at most six significant bits remain.
     ///
     /// 0 if the type has the range of float32.
     pub tiny: f64,
-    /// Magnitude above which the spacing of values exceeds 1, so that small addends are lost.
+    /// Magnitude above which the spacing of values exceeds 1, so that smaller addends are lost.
     pub room: f64,
 }
 

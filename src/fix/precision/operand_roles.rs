@@ -52,7 +52,7 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. }) && says_type(&attr.name)) {
         return Err(KeepReason::Unknown);
     }
-    // BitCast depends on the width, and tree attributes have the dtype of the input.
+    // BitCast depends on the width, and attributes of tree ensembles have the dtype of the input.
     if node.is("BitCast") || node.domain() == "ai.onnx.ml" {
         return Err(KeepReason::Type);
     }

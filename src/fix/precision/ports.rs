@@ -75,7 +75,7 @@ struct Links<'m> {
     model: &'m Model,
     calls: &'m Calls,
     found: Vec<(Link, bool)>,
-    /// Index of a link, by function, whether it is an input, and the position of the input or output.
+    /// Index in `found`, by function, direction (true for an input), and position of the input or output.
     functions: FxHashMap<(usize, bool, usize), usize>,
 }
 
@@ -141,7 +141,7 @@ impl Links<'_> {
         }
     }
 
-    /// Adds links that keep the dtype of all inputs and outputs of an unknown node and of its subgraphs.
+    /// Adds links that keep the dtype of all operands of an unknown operator and of its subgraphs.
     fn all(&mut self, id: NodeId, bodies: &[GraphId]) {
         let node = &self.model.nodes[id];
         for at in 0..node.inputs.len() {

@@ -18,7 +18,7 @@ use crate::infer::Facts;
 pub enum Size {
     /// Assumed to fit, as is usual for networks.
     Ordinary,
-    /// Proved upper bound of the finite elements.
+    /// Upper bound of the finite elements: proved, measured, or estimated.
     AtMost(f64),
     /// Possibly too large, even for inputs of ordinary magnitude.
     Wide,
@@ -31,7 +31,7 @@ pub enum Origin {
     Constants,
     /// Integers and constants: sizes, positions, counts.
     Integers,
-    /// Float32 inputs, or products with weights.
+    /// Other values, such as float32 inputs and products with weights.
     Data,
 }
 
@@ -87,7 +87,7 @@ impl ValueRange {
 }
 
 impl Size {
-    /// Returns true if the magnitude is assumed or proved to fit the narrow type.
+    /// Returns true if the magnitude is assumed or known to fit the narrow type.
     pub fn fits(self, narrow: Narrow) -> bool {
         match self {
             Size::Ordinary => true,
@@ -96,7 +96,7 @@ impl Size {
         }
     }
 
-    /// Returns a magnitude that covers both.
+    /// Returns a magnitude that holds for both.
     pub fn join(self, other: Size, narrow: Narrow) -> Size {
         match (self, other) {
             (Size::Wide, _) | (_, Size::Wide) => Size::Wide,
@@ -118,8 +118,8 @@ pub struct ValueRanges {
     narrow: Narrow,
 }
 
-/// Number of passes over the model after which a growing value is widened.
-/// Such values are carried by loops, and are assumed to grow without bound.
+/// Number of passes over the model after which a value that still grows becomes [`Size::Wide`].
+/// Loops carry such values, which are assumed to grow without bound.
 const GROWING: usize = 4;
 
 /// Analyzes all values, including those of subgraphs and functions, until a fixed point is reached.

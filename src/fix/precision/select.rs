@@ -52,7 +52,7 @@ impl PrecisionAnalysis<'_> {
             }
         }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            // Data plus a large constant has a bound of at most `2 * largest`, and may fit nevertheless.
+            // The bound of data plus a large constant is an estimate, usually `2 * largest`: such a value may fit.
             let is_certain = match self.reaches.of(port.value).size {
                 Size::AtMost(most) => most > 2.0 * self.narrow.largest,
                 Size::Ordinary | Size::Wide => false,

@@ -103,7 +103,7 @@ impl Call<'_> {
         from.chars().filter(|letter| letter.is_alphabetic()).all(|letter| to.contains(letter))
     }
 
-    /// Returns true if the node derives from an explicit cast to float32, without a product in between.
+    /// Returns true if the node derives from a cast from a 16-bit type, without a product in between.
     fn is_meant(&self) -> bool {
         let is_narrow = |elem| matches!(elem, Some(ElemType::Float16 | ElemType::Bfloat16));
         if self.is(&["Cast", "CastLike"]) && is_narrow(self.elem(0)) {
@@ -186,7 +186,7 @@ impl Call<'_> {
     fn sum(&self, a: Size, b: Size) -> Size {
         match (a, b) {
             (Size::AtMost(a), Size::AtMost(b)) => at_most(a + b),
-            // The addend of a large constant would be lost.
+            // An addend would be lost next to a large constant.
             (Size::AtMost(most), Size::Ordinary) | (Size::Ordinary, Size::AtMost(most)) => {
                 if most <= self.narrow.room {
                     Size::Ordinary
@@ -302,7 +302,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the largest magnitude of an element type of at most 8 bits.
+/// Returns an upper bound of the magnitude of an element type of at most 8 bits.
 fn greatest(elem: ElemType) -> Option<f64> {
     Some(match elem {
         ElemType::Float8e5m2 | ElemType::Float8e5m2fnuz => 57344.0,

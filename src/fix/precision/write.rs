@@ -70,7 +70,7 @@ impl Writer<'_> {
         self.changes.push(Change::new(by, at, what));
     }
 
-    /// Updates the attributes of producers of narrow values, and records their producers and readers.
+    /// Updates the attributes of producers of narrow values, and records each narrowed node as a change.
     fn nodes(&mut self, values: &[ValueId]) {
         let mut nodes: Vec<NodeId> = Vec::new();
         for &value in values.iter().filter(|&&value| self.cells.is_narrow(value)) {
@@ -85,7 +85,7 @@ impl Writer<'_> {
         nodes.dedup();
         for node in nodes {
             let outputs = self.model.nodes[node].outputs.iter().flatten();
-            // A node with only integer outputs keeps its attributes.
+            // A node without narrow outputs keeps its attributes.
             let is_own = outputs.clone().any(|&output| self.cells.is_narrow(output));
             if self.model.nodes[node].graphs().next().is_some() || self.calls.contains_key(&node) {
                 continue;
@@ -125,7 +125,7 @@ impl Writer<'_> {
         self.note(Site::Value(value), format!("stored in {}", self.narrow.elem));
     }
 
-    /// Inserts a copy of a weight with other elements.
+    /// Inserts an initializer like `value` that holds `tensor`.
     fn copy(&mut self, value: ValueId, tensor: TensorId) -> ValueId {
         let graph = self.model.values[value].graph;
         let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));

@@ -95,7 +95,7 @@ fn given(model: &Model) -> Vec<ValueId> {
     given.chain(&main.outputs).map(|port| port.value).collect()
 }
 
-/// Adds a fault for every value that is used before its definition, here or in an enclosing graph.
+/// Adds a fault for every use in a graph or its subgraphs that precedes the definition of its value.
 fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &mut Vec<String>) {
     let scope = &model.graphs[id];
     visible.extend(scope.inputs.iter().map(|port| port.value));

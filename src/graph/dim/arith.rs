@@ -2,7 +2,7 @@
 
 use super::{Dim, Repr};
 
-/// Operands are `2`, `dim` or `&dim`.
+/// An operand may be given as `2`, `dim` or `&dim`.
 /// Returns `None` if the result does not fit (see the module's invariants).
 impl Dim {
     /// Returns `self + other`.

@@ -3,7 +3,7 @@
 use super::poly::gcd;
 use super::{Bounds, Dim, Interval};
 
-/// Whether a statement holds for all assignments within given bounds.
+/// Answer to whether a statement holds for all assignments within given bounds.
 /// Only assignments for which both sides are defined count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
@@ -102,7 +102,7 @@ impl Dim {
         }
     }
 
-    /// Replaces symbols that can have only one value.
+    /// Replaces symbols that can have only one value by that value.
     fn pinned(&self, bounds: &Bounds) -> Option<Dim> {
         self.substitute(&|symbol| bounds.of(symbol).as_point().map(Dim::known))
     }

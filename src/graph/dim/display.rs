@@ -1,5 +1,5 @@
 //! Canonical text of a symbolic integer: `2*s + 1`, `floor((h + 1) / 2)`, `max(1, s0)`.
-//! [`Dim::parse`] reads it back.
+//! [`Dim::parse`] reads it back, except that every symbol becomes a size.
 
 use std::fmt::{self, Write};
 
@@ -24,7 +24,7 @@ fn fmt_lone_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Quotes names in backquotes within an expression unless they are identifiers.
+/// Writes a symbol within an expression, in backquotes unless its name is an identifier.
 fn fmt_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if is_identifier(symbol.name()) { f.write_str(symbol.name()) } else { fmt_quoted(symbol, f) }
 }

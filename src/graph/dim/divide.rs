@@ -5,14 +5,14 @@
 //! - `n` and `d` have no common factor;
 //! - multiples of `d` in `n` are moved out: every coefficient of `n` is in `0..d` for a constant `d`, else
 //!   `n` is a remainder of long division by `d`;
-//! - the leading coefficient of `n` is positive where `floor(-n / d) = -floor((n + d - 1) / d)`, true for
-//!   `d > 0`, allows it; so `ceil(s / 2)` becomes `floor((s + 1) / 2)`;
-//! - `floor(floor(a / b) / c)` becomes `floor(a / (b*c))`.
+//! - for `d > 0`, the leading coefficient of `n` is positive: `floor(-n / d)` becomes
+//!   `-floor((n + d - 1) / d)`, so `ceil(s / 2) = -floor(-s / 2)` becomes `floor((s + 1) / 2)`;
+//! - for `c > 0`, `floor(floor(a / b) / c)` becomes `floor(a / (b*c))`.
 
 use super::poly::{Atom, Poly, common_monomial, gcd};
 use super::{Dim, Repr};
 
-/// Operands are `2`, `dim` or `&dim`.
+/// An operand may be given as `2`, `dim` or `&dim`.
 /// Returns `None` if the divisor is the constant 0 or the result does not fit (see the module's
 /// invariants).
 impl Dim {
@@ -86,8 +86,9 @@ fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
     quotient.add(fraction)
 }
 
-/// Splits `n` into terms that are multiples of `d`, divided by it, and the other terms.
-/// Unlike [`divide`], keeps the coefficients over a constant unchanged, with their signs.
+/// Splits `n` into a quotient by `d` and a rest.
+/// A constant `d` divides only the multiples of `d` and the constant term; unlike in [`divide`], all other
+/// terms keep their coefficients.
 fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     let Some(k) = d.as_const() else { return divide(n, d) };
     let (mut quotient, mut rest) = (Poly::default(), Poly::default());

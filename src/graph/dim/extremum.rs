@@ -5,8 +5,8 @@
 //! - no argument is at most another one under the default bounds;
 //! - common parts of the arguments are moved out: a term present in all of them with the same sign, the
 //!   least of the constants, a common factor that is never negative;
-//! - of the equivalent `-max(-a, -b)` and `min(a, b)`, the one whose arguments have a sum with a positive
-//!   leading term.
+//! - `-max(-a, -b)` and `min(a, b)` are equivalent: the form is used in which the sum of the arguments has a
+//!   positive leading term, or `max` if the sum is a constant.
 
 use super::Dim;
 use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
@@ -14,7 +14,7 @@ use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
 /// Maximum number of arguments: each is compared with every other.
 const MAX_ARGUMENTS: usize = 32;
 
-/// Operands are `2`, `dim` or `&dim`.
+/// An operand may be given as `2`, `dim` or `&dim`.
 /// Returns `None` if the result does not fit (see the module's invariants).
 impl Dim {
     /// Returns the minimum of the two.
@@ -149,7 +149,7 @@ fn is_better_negated(which: Extreme, args: &[Poly]) -> Option<bool> {
     })
 }
 
-/// Divides the arguments by their greatest common factor that is never negative.
+/// Divides the arguments by their greatest common factor that is never negative, and returns it.
 fn take_factor(args: &mut [Poly]) -> Option<Poly> {
     let number = args.iter().flat_map(Poly::terms).try_fold(0, |number, (_, c)| gcd(number, c))?;
     let never_negative =

@@ -39,7 +39,7 @@ pub use symbol::{Symbol, SymbolKind};
 
 use poly::{Atom, Poly};
 
-/// A symbolic integer in canonical form; a clone costs at most a reference count.
+/// A symbolic integer in canonical form; cloning it copies at most a pointer.
 ///
 /// `Ord` is an arbitrary but fixed order (constants first) for sorted output. To compare values, use
 /// [`Dim::at_least`].

@@ -8,8 +8,8 @@
 //! primary = number | name | "`" any "`" | "(" sum ")" | function "(" sum { "," sum } ")"
 //! ```
 //!
-//! `/` is exact: a fraction becomes an integer only in `floor` and `ceiling`, or if it cancels. The
-//! functions are those of `torch.utils._sympy.functions` on integers, and of sympy itself.
+//! `/` is exact: a fraction becomes an integer only by rounding, such as `floor`, or if the divisor cancels.
+//! The functions are integer functions of sympy and of `torch.utils._sympy.functions`.
 
 use super::extremum::extremum;
 use super::poly::Extreme;
@@ -36,7 +36,8 @@ pub(super) fn parse_expression(text: &str) -> Option<Dim> {
     (parser.next == parser.tokens.len()).then_some(value)?.integer()
 }
 
-/// Returns true if the text is an identifier: letters, digits and `_`, with no digit in front.
+/// Returns true if the text is an identifier.
+/// It starts with a letter or `_` and contains letters, digits, `_`, `.` and `:`.
 pub(super) fn is_identifier(text: &str) -> bool {
     matches!(tokens(text).as_deref(), Some([Token::Name(name)]) if name == text)
 }
@@ -102,7 +103,7 @@ fn number(text: &str) -> Option<(Token, usize)> {
     Some((Token::Number(text[..len].parse().ok()?), len))
 }
 
-/// Reads a quoted name, in which a backquote is doubled.
+/// Reads a quoted name, in which two backquotes stand for one.
 fn quoted(text: &str) -> Option<(Token, usize)> {
     let mut name = String::new();
     let mut chars = text.char_indices().skip(1).peekable();

@@ -9,7 +9,7 @@ use super::{Dim, Symbol};
 /// Expressions in real models have fewer than 40. Larger expressions are treated as unknown.
 pub const MAX_WEIGHT: usize = 256;
 
-/// Maximum absolute constant term. No real size comes near it; beyond it, sums could overflow.
+/// Maximum absolute constant term. Real sizes are much smaller, and larger terms could overflow sums.
 pub const MAX_CONSTANT: u64 = 1 << 62;
 
 /// Indeterminate of a polynomial.
@@ -39,7 +39,7 @@ impl Atom {
     }
 }
 
-/// A product of powers of atoms, sorted by atom, with exponents of at least 1; empty is 1.
+/// A product of powers of atoms, sorted by atom, with exponents of at least 1; 1 if empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Monomial(Vec<(Atom, u32)>);
 
@@ -98,8 +98,8 @@ impl Monomial {
     }
 }
 
-/// Graded lexicographic order: higher degree first, then alphabetical.
-/// Terms are printed in this order. It is an admissible order, as long division requires.
+/// Graded lexicographic order: higher degree first, then by atoms.
+/// Terms are printed in this order. Division with remainder requires such an admissible order.
 impl Ord for Monomial {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_degree = other.degree().cmp(&self.degree());
@@ -214,7 +214,8 @@ impl Poly {
         Poly::default().add_scaled(self, factor)
     }
 
-    /// Returns the product of two polynomials; `None` on overflow.
+    /// Returns the product of two polynomials.
+    /// Returns `None` on overflow or if there are more than [`MAX_WEIGHT`] terms.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
         let mut product = Poly::default();
         for (a, i) in self.terms() {
@@ -244,8 +245,8 @@ impl Poly {
     }
 
     /// Divides with remainder: `self = quotient * divisor + remainder`.
-    /// In the remainder, each multiple of the divisor's leading monomial has a coefficient from 0 to below
-    /// the leading coefficient, which must be positive.
+    /// The divisor's leading coefficient `c` must be positive. In the remainder, each multiple of the
+    /// divisor's leading monomial has a coefficient in `0..c`.
     pub fn div_rem(&self, divisor: &Poly) -> Option<(Poly, Poly)> {
         let (lead, lead_coefficient) = divisor.leading()?;
         let (mut rest, mut quotient, mut remainder) = (self.clone(), Poly::default(), Poly::default());

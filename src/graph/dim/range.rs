@@ -1,16 +1,16 @@
 //! Range analysis of symbolic integers.
 //!
 //! Adding the ranges of the terms ignores that terms depend on each other. Two techniques recover
-//! precision. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` with `t = t' + 1`. Replacing
-//! a compound atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a,
-//! b)` into `a` or `b`.
+//! precision. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` if `t = t' + 1`. Replacing a
+//! compound atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a, b)`
+//! into `a` or `b`.
 
 use std::cell::Cell;
 
 use super::poly::{Atom, Extreme, Monomial, Poly};
 use super::{Bounds, Dim, Interval};
 
-/// Maximum number of polynomials examined for one range; for others, the ranges of terms are added.
+/// Maximum number of polynomials, per range, whose compound atoms are replaced.
 const MAX_POLYNOMIALS: u32 = 64;
 
 /// Maximum number of compound atoms replaced in sequence.
@@ -157,6 +157,7 @@ fn termwise(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Interval {
 }
 
 /// Returns the range of the polynomial in `a' = a - lo`, where `lo` is the lower bound of the atom `a`.
+/// Returns `None` if all lower bounds are 0.
 fn moved_to_zero(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Option<Interval> {
     let low = |range: &Interval| range.lo.unwrap_or(0);
     if atoms.iter().all(|(_, range)| low(range) == 0) {

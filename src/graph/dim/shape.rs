@@ -14,7 +14,7 @@ pub enum Broadcast {
     Dim(Dim),
     /// Every run fails: the sizes differ, and neither is 1.
     Conflict,
-    /// The result is one of the two sizes, but either may be 1.
+    /// Both sizes may be 1, so the result is not known.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! Syntax tree of ONNX text with spans. Types and tensors are those of the graph.
+//! Syntax tree of ONNX text, with spans. Types and tensors are those of [`crate::graph`].
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct Model {
     pub functions: Vec<Function>,
 }
 
-/// A value with its type (`float[N,3] x`), or with a tensor (`float[2] w = {1,2}`).
+/// A declared value: `x`, `float[N,3] x`, or `float[2] w = {1,2}` with a tensor.
 #[derive(Clone, Debug)]
 pub struct Declared {
     pub ty: Option<Type>,
@@ -45,7 +45,7 @@ pub struct Graph {
     pub name: Name,
     pub inputs: Vec<Declared>,
     pub outputs: Vec<Declared>,
-    /// Value infos, and initializers if they have a tensor.
+    /// Initializers, which have a tensor, and value infos, which have none.
     pub values: Vec<Declared>,
     pub nodes: Vec<Node<AttrSyntax>>,
     pub span: Span,
@@ -87,7 +87,7 @@ pub struct Call<V, I = Operand> {
     pub span: Span,
 }
 
-/// An operator: domain, name and version.
+/// An operator: domain, name, version and overload.
 #[derive(Clone, Debug)]
 pub struct Op {
     /// "" if omitted.
@@ -96,12 +96,12 @@ pub struct Op {
     /// `@13`, in rules only.
     pub epoch: Option<(i64, Span)>,
     pub overload: Option<Name>,
-    /// `@op`, in rules only: matches any operator; `name` is then the variable's name.
+    /// `@op` or `@op in [Add, Sub]`, in rules only; `name` is then the variable's name.
     pub var: Option<Box<OpVar>>,
     pub span: Span,
 }
 
-/// `@op in [Add, Sub]`, or `@op` for the operator matched earlier.
+/// An operator variable: `@op`, or `@op in [Add, Sub]`.
 #[derive(Clone, Debug)]
 pub struct OpVar {
     /// Name without the `@`.
@@ -134,7 +134,7 @@ pub struct Rest {
     pub span: Span,
 }
 
-/// `axis: int = 1`.
+/// An attribute: `axis: int = 1`.
 #[derive(Clone, Debug)]
 pub struct Attr<V> {
     pub name: Name,
@@ -152,8 +152,8 @@ pub enum AttrSyntax {
     Tensor(Box<Tensor>),
     Graph(Box<Graph>),
     Type(Box<Type>),
-    /// Items of one kind; `None` for an empty list, whose kind the attribute declares.
+    /// A list; if it is empty, the attribute must declare its kind.
     List(Vec<AttrSyntax>),
-    /// `@name`, in a function only.
+    /// `@name`: an attribute of the enclosing function.
     Ref(Name),
 }

@@ -7,7 +7,7 @@ use crate::diag::{Finding, RuleId};
 use super::lexer::{self, LexicalFault, Strings, Token, TokenKind};
 use super::span::{Source, Span};
 
-/// Maximum nesting of brackets, graphs and expressions: deeper than any model, safe for the stack.
+/// Maximum nesting of brackets, graphs and expressions; limits the use of the stack.
 pub const MAX_DEPTH: usize = 128;
 
 /// Maximum number of errors reported per text.
@@ -155,7 +155,7 @@ impl<'s> Cursor<'s> {
         token
     }
 
-    /// Returns true at the end of the source.
+    /// Returns true if no tokens are left.
     pub fn is_end(&self) -> bool {
         self.peek().kind == TokenKind::End
     }
@@ -219,7 +219,7 @@ impl<'s> Cursor<'s> {
         if self.at_ident() { Ok(self.bump_name()) } else { Err(self.expected(what)) }
     }
 
-    /// Consumes an identifier, quoted or not.
+    /// Consumes an identifier, quoted or not, or reports that `what` is missing.
     pub fn name(&mut self, what: &str) -> Parsed<Name> {
         match self.peek().kind {
             TokenKind::Ident | TokenKind::Quoted => Ok(self.bump_name()),
@@ -227,7 +227,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Consumes a quoted string.
+    /// Consumes a quoted string, or reports that `what` is missing.
     pub fn string(&mut self, what: &str) -> Parsed<Name> {
         if self.peek().kind == TokenKind::Quoted { Ok(self.bump_name()) } else { Err(self.expected(what)) }
     }
@@ -273,7 +273,8 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Skips to the `,` or `close` after an item with an error, within the enclosing braces.
+    /// Skips the rest of an item with an error, up to `,` or `close`.
+    /// Fails at the end of the text and at a `}` of an enclosing block.
     fn recover_in_list(&mut self, close: &str) -> Parsed<()> {
         let mut depth = 0usize;
         loop {
@@ -292,7 +293,7 @@ impl<'s> Cursor<'s> {
 
     /// Recovers from an error in the construct that starts at token `start`.
     /// Skips to the next token that `stop` accepts or that begins a line. Skips brackets as a whole, and
-    /// never skips `}`.
+    /// stops at a `}` of an enclosing block.
     pub fn recover(&mut self, start: usize, stop: impl Fn(&Self) -> bool) {
         let mut depth = 0usize;
         while !self.is_end() {

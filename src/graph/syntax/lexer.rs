@@ -1,7 +1,7 @@
-//! Lexer of ONNX text, shared with rule files, which differ only in grammar.
+//! Lexer of ONNX text and rule files.
 //!
-//! Every sign is a separate token; a grammar with `=>` or `...` checks that the signs are adjacent. A minus
-//! is a sign too: one grammar attaches it to the number that follows, the other treats it as an operator.
+//! Every sign is a separate token; the grammars check that the signs of `=>` and `...` are adjacent. A minus
+//! is a sign too: the grammar decides whether it belongs to the number that follows.
 
 use super::span::Span;
 
@@ -35,9 +35,10 @@ pub enum LexicalFault {
     UnknownCharacter,
 }
 
-/// Whether strings may contain line breaks.
+/// Handling of line breaks in strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strings {
+    /// Strings may contain line breaks.
     AnyLines,
     /// Strings end on their line, so an unterminated one is reported there.
     OneLine,

@@ -15,7 +15,7 @@ use super::cursor::Cursor;
 use super::text_spans::{NodeParts, TextSpans};
 
 /// Builds the model that `ast` describes.
-/// Reports attributes whose value does not have the declared kind to `cursor`.
+/// Reports attributes whose values do not fit their kind to `cursor`.
 pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, TextSpans) {
     let mut lower = Lower::new(cursor);
     let ast::Header { ir_version, opsets, producer_name, producer_version, domain, .. } = ast.header;
@@ -183,8 +183,8 @@ impl<'c, 's> Lower<'c, 's> {
         ids
     }
 
-    /// Lowers an attribute; `None` if its value does not have the declared kind.
-    /// `owner` is the node that owns subgraphs.
+    /// Lowers an attribute; reports an error and returns `None` if its value does not fit its kind.
+    /// `owner` is the node that will own subgraphs in the value.
     fn attribute(&mut self, attr: ast::Attr<AttrSyntax>, owner: Option<NodeId>) -> Option<Attribute> {
         let (kind, span) = (attr.kind, attr.span);
         let found = match attr.value {
@@ -219,7 +219,8 @@ impl<'c, 's> Lower<'c, 's> {
         })
     }
 
-    /// Lowers a list of the declared kind, or of the kind of its first item; floats if any item is one.
+    /// Lowers a list of the declared kind, or else of the kind of its first item.
+    /// Integers become floats if any item is a float.
     fn list(
         &mut self,
         items: Vec<AttrSyntax>,

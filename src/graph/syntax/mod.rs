@@ -29,7 +29,7 @@ use cursor::Cursor;
 
 /// Result of parsing a model.
 pub struct ParsedModel {
-    /// The parsed model; `None` if no graph was found.
+    /// The parsed model; `None` after an error from which the parser cannot recover.
     pub model: Option<Model>,
     /// Spans of the parts of the model.
     pub spans: TextSpans,

@@ -21,7 +21,7 @@ pub trait Dialect {
     fn value(cursor: &mut Cursor, kind: Option<AttrKind>) -> Parsed<Self::Value>;
 }
 
-/// Parses nodes up to `}`; reports and skips those with errors.
+/// Parses `{ nodes }`; reports and skips nodes with errors.
 pub fn nodes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Node<D::Value>>> {
     cursor.expect("{")?;
     let mut nodes = Vec::new();
@@ -56,7 +56,7 @@ pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
     Ok(Node { name, outputs, call, span: cursor.since(start) })
 }
 
-/// Parses `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also come last.
+/// Parses `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may come last instead.
 pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
     call_of::<D, _>(cursor, operands::<D>)
 }
@@ -85,7 +85,7 @@ pub fn call_of<D: Dialect, I>(
     Ok(Call { op, attrs, rest, inputs, span })
 }
 
-/// Domain whose operator names contain a dot: the operator of `aten.add.Tensor` is `add.Tensor`.
+/// Domain whose operator names contain a dot: `aten.add.Tensor` is `add.Tensor` of the domain `aten`.
 const OVERLOADED: &str = "aten.";
 
 /// Parses `com.microsoft.Op@1:overload`.

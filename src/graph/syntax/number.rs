@@ -19,7 +19,7 @@ fn is_special(word: &str) -> bool {
     ["inf", "infinity", "nan"].contains(&&*word.to_ascii_lowercase())
 }
 
-/// Returns the sign and digits of a number unparsed, so that the caller's type rounds only once.
+/// Reads a number as text, so that it is rounded only once, to the type of the caller.
 fn literal(cursor: &mut Cursor) -> Parsed<(TokenKind, String, Span)> {
     let start = cursor.peek().span;
     let mut digits = String::from(if cursor.eat("-") { "-" } else { "" });
@@ -113,7 +113,7 @@ pub fn write_float<F: FloatText>(value: F) -> String {
 }
 
 /// Returns the shortest digits that round-trip.
-/// If two candidates are equally near, Rust picks the greater one and C++ the even one.
+/// If two candidates are equally near, picks the even one, like C++; Rust would pick the greater one.
 fn shortest<F: FloatText>(value: F) -> String {
     let shortest = value.scientific();
     let fraction_digits =
@@ -122,7 +122,7 @@ fn shortest<F: FloatText>(value: F) -> String {
     if value.is_read_from(&even) { even } else { shortest }
 }
 
-/// Formats `mantissa` times a power of ten without an exponent, if that leaves a fraction.
+/// Formats `mantissa` times a power of ten without an exponent; the result must have a fraction.
 fn without_exponent(mantissa: &str, exponent: i32) -> String {
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits = mantissa.replace('.', "");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diag::{Place, TextPlace};
 
-/// A byte range of a text. Texts over 4 GB are rejected before parsing.
+/// A byte range of a text. The readers reject texts of 4 GiB or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     pub start: u32,
@@ -38,12 +38,12 @@ impl Span {
 /// A source text that findings point into.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// File name, as given on the command line.
+    /// File name, as shown in findings.
     pub file: Arc<str>,
     pub text: Arc<str>,
     /// Byte offset of each line start.
     lines: Arc<[u32]>,
-    /// Whether columns equal bytes.
+    /// Whether the text is ASCII, so that every byte is a column.
     is_ascii: bool,
 }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Longer words, in bytes, are not compared: the edit distance takes quadratic time.
+/// Maximum length of a word: in bytes to be compared, in characters to be shown.
+/// The edit distance takes quadratic time.
 const LONGEST_WORD: usize = 256;
 
 /// Shortens a long word for use in a message.
@@ -14,7 +15,8 @@ pub fn shortened(word: &str) -> Cow<'_, str> {
 }
 
 /// Returns the closest candidate, if it is close enough; the first of equally close ones.
-/// Ignores case. At most a third of the letters may differ, but one letter always may.
+/// Ignores case. At most a third of the letters may differ, or one letter of a word of two. A single letter
+/// has no match.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > LONGEST_WORD {
         return None;

@@ -65,7 +65,7 @@ fn functions_round_trip() {
 }
 
 #[test]
-fn names_resolve_in_outer_scopes_and_any_order() {
+fn names_resolve_in_outer_scopes_and_in_any_order() {
     let text = "g (x) => (y) { y = Late (t, nowhere) t = If <b = h () => (x2) { x2 = Use (y, x) }> (x) }";
     let model = parse(&Source::new("t", text)).model.expect("a model");
     let def = |name: &str| {

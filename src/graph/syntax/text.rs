@@ -10,10 +10,10 @@ use super::node::{self, Dialect};
 use super::number;
 use super::types;
 
-/// Errors in ONNX text.
+/// Language settings of ONNX text.
 pub const TEXT: Language = Language { rule: rule_ids::BAD_ONNX_TEXT, strings: Strings::AnyLines };
 
-/// ONNX text as accepted by onnx's parser.
+/// Dialect of ONNX text, as onnx's parser accepts it.
 pub struct Text;
 
 impl Dialect for Text {

@@ -10,12 +10,12 @@ use crate::graph::{GraphId, NodeId, ValueId};
 use super::ast::{AttrSyntax, Node};
 use super::span::{LineSpan, Source, Span};
 
-/// Maximum length in bytes of a line that places contain: weights can be one line of many megabytes.
+/// Maximum length in bytes of a line copied into a place; a line of weights can have many megabytes.
 const MAX_LINE: usize = 4096;
 
 /// Spans of the nodes, declarations and graphs of a parsed model.
 ///
-/// Ids are those of the parsed model: an edited model may reuse none of them.
+/// The ids are those of the parsed model; nodes and values added later have no spans.
 #[derive(Clone, Debug)]
 pub struct TextSpans {
     source: Source,

@@ -64,7 +64,8 @@ fn elem(cursor: &mut Cursor) -> Parsed<ElemType> {
     ElemType::from_str(&word.text).map_err(unknown)
 }
 
-/// Parses `()`, `(name)` or `(domain, name)`; both names may contain dots.
+/// Parses the inside of `opaque()`, `opaque(name)` or `opaque(domain, name)`.
+/// Both names may contain dots.
 fn opaque(cursor: &mut Cursor) -> Parsed<TypeKind> {
     if cursor.at(")") {
         return Ok(TypeKind::Opaque { domain: None, name: None });
@@ -139,7 +140,8 @@ fn concrete(cursor: &mut Cursor, ty: &Type) -> Parsed<(ElemType, Vec<i64>)> {
     }
 }
 
-/// Parses the contents of `int32_data`, `float_data`, …, packed if elements share an entry.
+/// Parses the entries of `int32_data`, `float_data` or a similar field, up to `}`.
+/// For types narrower than a byte, an entry is a byte of packed elements.
 fn elements(cursor: &mut Cursor, elem: ElemType) -> Parsed<TensorData> {
     use ElemType::*;
     if cursor.eat("}") {

@@ -83,7 +83,7 @@ impl<'m> Driver<'m> {
         Some(facts)
     }
 
-    /// Infers `SequenceMap`: the subgraph receives one element per sequence, and tensors unchanged.
+    /// Infers `SequenceMap`: the subgraph receives one element of each sequence, and tensors unchanged.
     fn map_sequence(&mut self, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
         let inputs = node.inputs.iter().map(|&input| match self.fact(input) {
@@ -133,7 +133,7 @@ pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
 }
 
 /// Returns the conflict if two tensors differ in rank.
-/// This is not an error in itself, but users of an `If` output mostly accept a single rank.
+/// This is not an error in itself, but most users of an `If` output accept a single rank.
 fn ranks_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     let (a, b) = (a.rank()?, b.rank()?);
     (a != b).then_some(Conflict::Rank(a, b))

@@ -8,9 +8,9 @@ use crate::infer::declared;
 use crate::infer::fact::Fact;
 
 impl Facts {
-    /// Returns the output facts of a graph, completed by their declarations.
+    /// Returns the outputs of a graph whose declarations add to their facts, with the completed facts.
     ///
-    /// The result holds only if the declarations are correct.
+    /// The completed facts hold only if the declarations are correct. Local functions have none.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
         if model.function_of(graph).is_some() {
             return Vec::new();
@@ -26,7 +26,7 @@ impl Facts {
         model.graphs[graph].outputs.iter().filter_map(claim).collect()
     }
 
-    /// Completes the output facts of a graph by their declarations, for callers that must trust these.
+    /// Completes the output facts of a graph by their declarations, which the caller must trust.
     pub fn trusting_outputs(mut self, model: &Model, graph: GraphId) -> Self {
         for (value, claimed) in self.claimed(model, graph) {
             self.facts[value.index()] = claimed;
@@ -62,7 +62,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Compares an inferred fact with the declared type, and completes it.
+    /// Completes an inferred fact by the declared type, or records a contradiction between them.
     pub(super) fn checked(
         &mut self,
         fact: Fact,

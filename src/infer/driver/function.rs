@@ -27,7 +27,7 @@ pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Op
 /// Inference state of a function.
 #[derive(Default)]
 struct State<'m> {
-    /// Recent calls that created no symbols; an equal call has equal results.
+    /// The first calls that needed no symbols; an equal call has equal results.
     memo: Vec<Memo<'m>>,
     called: bool,
     running: bool,
@@ -39,15 +39,16 @@ struct Memo<'m> {
     outputs: Vec<Fact>,
 }
 
-/// Number of calls remembered per function.
+/// Maximum number of calls remembered per function.
 const REMEMBERED: usize = 8;
 
 /// Local functions by qualified name, and their state.
 pub(super) struct Index<'m> {
     by_name: FxHashMap<(&'m str, &'m str, &'m str), usize>,
     states: Vec<State<'m>>,
-    /// Number of function nodes inferred so far, and its maximum.
+    /// Number of function nodes inferred so far.
     nodes: usize,
+    /// Maximum of `nodes`.
     most: usize,
 }
 

@@ -36,7 +36,7 @@ impl<'m> Driver<'m> {
     }
 
     /// Returns the number of iterations: the trip count if the condition is never false.
-    /// Otherwise it is a new symbol for the first axis of the first scan output.
+    /// Otherwise it is a new symbol for the first axis of the first scan output, or `None` without scan outputs.
     fn steps(&mut self, id: NodeId, node: &Node, body: GraphId, first: usize) -> Size {
         let count = self.trip_count(node, body);
         if let Some((count, true)) = count {
@@ -76,7 +76,7 @@ impl<'m> Driver<'m> {
         })
     }
 
-    /// Infers `Scan`: state as in `Loop`, and slices of the scan inputs.
+    /// Infers `Scan`. The subgraph maps state and slices of the scan inputs to state and scan outputs.
     pub(super) fn scan(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
         // Version 8 has the sequence lengths as first input, and a leading batch axis everywhere.
@@ -117,8 +117,9 @@ impl<'m> Driver<'m> {
 
 /// Position of the state among the inputs and outputs of the subgraph.
 struct Carry {
-    /// Subgraph inputs before the state, and those after it.
+    /// Subgraph inputs before the state.
     before: Vec<Fact>,
+    /// Subgraph inputs after the state.
     after: Vec<Fact>,
     /// Number of subgraph outputs before the state.
     outputs_before: usize,
@@ -140,7 +141,7 @@ struct Iterated {
 
 /// Maximum number of passes over a subgraph.
 /// The first pass starts with the facts of the initial states, and the second with those that the first
-/// iteration preserves. The third starts with only the kinds and element types of changing states.
+/// iteration preserves. For `Loop`, the third starts with only the kinds and element types of changing states.
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {

@@ -36,7 +36,7 @@ pub use update::{News, update};
 pub const MAX_NESTING: usize = 48;
 
 /// Maximum number of function nodes inferred, counted per distinct call.
-/// The limit is also at least `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, call outputs are
+/// In large models, the limit is `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, call outputs are
 /// unknown.
 pub const MAX_FUNCTION_NODES: usize = 1 << 17;
 
@@ -59,11 +59,11 @@ pub struct Facts {
     pub faults: Vec<(NodeId, Fault)>,
     /// Declared types that contradict the inferred ones.
     pub contradictions: Vec<Contradiction>,
-    /// Whether [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`] cut inference short.
+    /// Whether recursion, [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`] cut inference short.
     pub limited: bool,
     /// Number of node inferences.
     pub looked_at: usize,
-    /// Symbols invented for data-dependent sizes.
+    /// Symbols invented for sizes that inference cannot express otherwise.
     symbols: Symbols,
 }
 
@@ -87,7 +87,7 @@ impl Facts {
 /// A declared type that contradicts the inferred one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// The declared value.
+    /// Value with the wrong declaration.
     pub value: ValueId,
     /// The graph whose output or `value_info` declares it.
     pub graph: GraphId,
@@ -142,8 +142,9 @@ struct Driver<'m> {
     functions: function::Index<'m>,
     limited: bool,
     looked_at: usize,
-    /// Current depth of subgraphs and loops, and the current call.
+    /// Current depth of subgraphs and function calls.
     nesting: usize,
+    /// Current depth of subgraphs that may run more than once.
     loops: usize,
     path: Path,
     frame: Option<Frame<'m>>,

@@ -12,7 +12,7 @@ use crate::infer::shape::{Shape, Size};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Path(u32);
 
-/// All symbols invented so far. Each axis of a value on a path has exactly one.
+/// All symbols invented so far. Each axis of a value on a path has at most one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
@@ -20,7 +20,7 @@ pub(super) struct Symbols {
     names: FxHashSet<String>,
     /// Last number appended to each taken name.
     last: FxHashMap<String, u64>,
-    /// Symbols of sizes without any known relation to other sizes.
+    /// Symbols that [`Symbols::name_axes`] assigned, about whose sizes nothing is known.
     unknown: FxHashSet<Symbol>,
     /// Symbols of unnamed axes of model inputs, whose sizes the caller chooses.
     free: FxHashSet<Symbol>,
@@ -74,7 +74,7 @@ impl Symbols {
         self.free.contains(symbol)
     }
 
-    /// Records declared sizes that replace invented symbols.
+    /// Records the declared sizes that replace invented symbols, except those of input axes.
     pub fn learn_names(&mut self, inferred: &Fact, declared: &Fact) {
         let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
         let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };
@@ -129,8 +129,6 @@ impl Symbols {
     }
 
     /// Assigns a symbol to every unnamed axis of an input of the model.
-    ///
-    /// Declarations of other values never replace it, because the caller chooses the size.
     pub fn name_free_axes(&mut self, fact: &mut Fact, value: ValueId, model: &Model) {
         let Fact::Tensor(tensor) = fact else { return };
         let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
@@ -149,7 +147,7 @@ impl Symbols {
         symbol.into()
     }
 
-    /// Removes sizes whose only information is an invented symbol.
+    /// Removes sizes that are symbols assigned by [`Symbols::name_axes`].
     pub fn without_unknown(&self, fact: &Fact) -> Fact {
         without_symbols(fact, &self.unknown)
     }

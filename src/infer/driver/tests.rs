@@ -65,7 +65,7 @@ fn constant_trip_count_sizes_scan_outputs() {
     check(text, &["rows: float[n, 4]"]);
 }
 
-/// Symbols of one iteration must not equal those of the next.
+/// A symbol may have a different value in each iteration.
 #[test]
 fn iteration_symbols_do_not_escape() {
     let text = "g (int64 count, float[n] x) => (last, parts) {
@@ -87,7 +87,7 @@ fn state_that_changes_type_is_reported() {
     }";
     check_faults(
         text,
-        &["the state of input 2 changes between iterations: the element types differ: float and int64"],
+        &["the loop state of input 2 changes between iterations: the element types differ: float and int64"],
     );
 }
 
@@ -123,7 +123,7 @@ fn functions_are_inferred_per_call() {
     check(TWICE, &["a: float[2*n]", "b: float[m, 6]", "w: float[...]"]);
 }
 
-/// Two calls with equal inputs may have different data-dependent sizes.
+/// Two calls whose inputs have equal facts may still have different data-dependent sizes.
 #[test]
 fn each_call_has_its_own_symbols() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
@@ -168,7 +168,7 @@ fn declared_types_complete_unknown_facts() {
 }
 
 #[test]
-fn declared_shapes_of_outputs_prove_nothing() {
+fn declared_shapes_of_main_graph_outputs_are_not_trusted() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"other\" : 1]>
     g (float[n] x) => (float[n, 3] y, z) { y = other.Op(x) z = Relu(y) }";
     check(text, &["y: float[...]", "z: float[...]"]);

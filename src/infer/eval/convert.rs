@@ -8,8 +8,8 @@ use crate::graph::element::ElemType;
 
 impl Array {
     /// Creates a tensor, rounding to the element type.
-    /// Floats round to nearest even; overflow becomes infinity, or the largest value if there is none.
-    /// Integers truncate toward zero and clamp; NaN becomes 0. For `bool`, nonzero is true.
+    /// Floats round to nearest even. Overflow becomes infinity, else NaN, else the largest value, whichever the
+    /// type has first. Integers truncate toward zero and clamp; NaN becomes 0. For `bool`, nonzero is true.
     pub fn from_f64s(elem: ElemType, shape: Vec<usize>, data: Vec<f64>) -> Result<Array> {
         use ElemType as E;
         let data = match elem {
@@ -33,7 +33,8 @@ impl Array {
         Array::new(elem, shape, data)
     }
 
-    /// Creates a tensor from the low bits of each number (two's complement wrapping).
+    /// Creates a tensor. Integers wrap (two's complement), and floats are rounded.
+    /// For `bool`, nonzero is true.
     pub fn from_ints(elem: ElemType, shape: Vec<usize>, data: Vec<i128>) -> Result<Array> {
         use ElemType as E;
         macro_rules! wrap {

@@ -41,7 +41,7 @@ impl<'a> Cx<'a> {
         self.maybe(i)?.ok_or(Refusal::BadInput("a required input is absent"))
     }
 
-    /// Returns an optional tensor.
+    /// Returns a tensor; `None` if it is absent or an empty optional.
     pub(super) fn maybe(&self, i: usize) -> Result<Option<&'a Array>> {
         let value = match self.val(i) {
             Some(Val::Optional(inner)) => inner.as_deref(),
@@ -49,7 +49,7 @@ impl<'a> Cx<'a> {
         };
         match value {
             None => Ok(None),
-            // An empty tensor has no elements, but kernels still iterate over its other dimensions.
+            // An empty tensor costs no memory, but kernels iterate over its other dimensions.
             Some(Val::Tensor(array)) if array.is_empty() && self.room(array.shape()).is_err() => {
                 Err(Refusal::TooLarge)
             }
@@ -93,7 +93,7 @@ impl<'a> Cx<'a> {
         self.int_attr(name).unwrap_or(default)
     }
 
-    /// Returns a boolean attribute; values other than 0 and 1 are unspecified and differ between runtimes.
+    /// Returns a boolean attribute; values other than 0 and 1 are refused, as runtimes disagree on them.
     pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool> {
         match self.int_attr(name) {
             None => Ok(default),
@@ -156,7 +156,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns integers that are an input in newer versions and an attribute in older ones.
+    /// Returns integers that are an input in newer versions and an attribute in older ones, if given.
     pub(super) fn ints_at(&self, i: usize, name: &str) -> Result<Option<Vec<i64>>> {
         match self.maybe(i)? {
             Some(array) if array.rank() > 1 => bad("a list of integers must have rank 1"),
@@ -165,12 +165,12 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the integer of a scalar input.
+    /// Returns the integer of an input with one element; `None` if it is absent.
     pub(super) fn scalar_int(&self, i: usize) -> Result<Option<i64>> {
         self.maybe(i)?.map(only_int).transpose()
     }
 
-    /// Returns the number of a scalar input.
+    /// Returns the number of an input with one element; `None` if it is absent.
     pub(super) fn scalar(&self, i: usize) -> Result<Option<f64>> {
         let Some(array) = self.maybe(i)? else { return Ok(None) };
         match array.f64s()?.as_slice() {
@@ -191,7 +191,7 @@ impl<'a> Cx<'a> {
         numel(shape)
     }
 
-    /// Fails if a product of sizes is more work than the budget allows.
+    /// Adds the product of these factors to the cost; fails if it exceeds the work budget.
     pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
         self.spend(factors, self.budget.work)
     }

@@ -23,7 +23,7 @@ impl Array {
     fn elements(&self, limit: usize) -> String {
         let is_narrow = self.elem().is_float() && !matches!(self.elem(), ElemType::Float | ElemType::Double);
         if let Some(floats) = self.f64s().ok().filter(|_| is_narrow) {
-            // ONNX text has no such literals.
+            // ONNX text has no literals for elements of these types.
             let floats: Vec<String> = floats.into_iter().take(limit).map(write_float).collect();
             return floats.join(",");
         }
@@ -57,7 +57,7 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Refusal::Unsupported => "the evaluator does not support it",
             Refusal::NotDeterministic => "the result is not deterministic",
-            Refusal::TooLarge => "the result exceeds the limit of the evaluator",
+            Refusal::TooLarge => "the call exceeds a limit of the evaluator",
             Refusal::BadInput(reason) => reason,
         })
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_onnx_text() {
+    fn values_display_as_onnx_text() {
         let floats = |elem, shape, floats| Array::from_f64s(elem, shape, floats).expect("they fit the shape");
         assert_eq!(floats(ElemType::Float, vec![1], vec![-2.375]).to_string(), "float[1] {-2.375}");
         assert_eq!(floats(ElemType::Float16, vec![], vec![0.5]).to_string(), "float16 {0.5}");

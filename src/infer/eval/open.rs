@@ -52,7 +52,7 @@ pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Ite
                 .is_some_and(|places| places.elem().is_float() && !is_finite(places))
 }
 
-/// Returns true if the result is determined for all elements of this float tensor.
+/// Returns true if no element of this float tensor makes the result undetermined.
 ///
 /// Operators that compare, sum or interpolate treat infinities and NaN differently across runtimes. Squares that
 /// overflow are undetermined too: in a sum of squares, some runtimes factor out the largest element first.
@@ -60,13 +60,13 @@ fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     let holds = |holds: &dyn Fn(&f64) -> bool| array.f64s().is_ok_and(|all| all.iter().all(holds));
     match (known.work, op) {
         (_, "DynamicQuantizeLinear" | "Det") => holds(&|x| x.is_finite()),
-        // For float16, interpolation in ONNX Runtime differs from float by more than rounding.
+        // ONNX Runtime interpolates `float16` differently from `float`, by more than rounding.
         (_, "Resize") if array.elem() == ElemType::Float16 => false,
         (_, "Sign" | "ScatterElements" | "ScatterND") => holds(&|x| !x.is_nan()),
         (Work::Reduction | Work::Product, _) => {
             let is_squared = known.carry != Carry::Exact;
             let limit = if is_squared { largest(array.elem()).sqrt() } else { f64::MAX };
-            // Runtimes agree on masked elements (large negative or -inf): they add nothing and are not the maximum.
+            // Runtimes agree on masked elements (large negative or -inf), which add nothing and are not the maximum.
             let is_masked = matches!(op, "Softmax" | "Attention" | "ReduceMax");
             holds(&|x| x.abs() <= limit || is_masked && *x < 0.0)
         }
@@ -81,7 +81,7 @@ fn largest(elem: ElemType) -> f64 {
 
 /// Returns true if a reduction or product has an operand without elements.
 ///
-/// For these, ONNX Runtime keeps the sizes of reduced axes and leaves sums uninitialized.
+/// For such operands, ONNX Runtime keeps the sizes of reduced axes and leaves sums uninitialized.
 fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
     let operands = match known.work {
         Work::Reduction => 1,

@@ -5,7 +5,7 @@ use super::{Executor, Result, bytes_of};
 use crate::graph::{AttrValue, GraphId, Node};
 use crate::infer::eval::{Array, Refusal, Val};
 
-/// Maximum number of iterations of a loop; longer loops are not executed.
+/// Maximum number of iterations of a `Loop` or `Scan`; longer ones are refused.
 const MAX_ROUNDS: i64 = 1 << 16;
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
@@ -29,7 +29,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Returns an empty accumulator for this number of scan outputs.
+    /// Returns an empty accumulator for this number of outputs.
     fn scanned(&self, outputs: usize) -> Scanned {
         Scanned { outputs: vec![Vec::new(); outputs], left: self.limits.bytes }
     }
@@ -147,7 +147,7 @@ impl Executor<'_> {
     }
 }
 
-/// Accumulated scan outputs of a loop.
+/// Outputs accumulated over the iterations of a loop, a sequence or a batch.
 struct Scanned {
     /// For each output, one value per iteration.
     outputs: Vec<Vec<Val>>,
@@ -156,7 +156,7 @@ struct Scanned {
 }
 
 impl Scanned {
-    /// Appends the scan outputs of an iteration; refused if they exceed the byte budget.
+    /// Appends the outputs of an iteration; refused if they exceed the byte budget.
     fn push(&mut self, made: impl Iterator<Item = Val>) -> Result<()> {
         for (all, one) in self.outputs.iter_mut().zip(made) {
             if let Val::Tensor(array) = &one {
@@ -175,7 +175,7 @@ fn graph(node: &Node, attr: &str) -> Result<GraphId> {
     }
 }
 
-/// Returns an element of an attribute of axes or directions; 0 if it is absent.
+/// Returns an entry of an attribute that lists axes or directions; 0 if it is absent.
 fn listed(node: &Node, attr: &str, at: usize) -> i64 {
     node.attr(attr).and_then(AttrValue::as_ints).and_then(|list| list.get(at)).copied().unwrap_or(0)
 }

@@ -75,7 +75,7 @@ impl<'m> Executor<'m> {
         Executor { is_free: false, folds_quantization: false, ..Executor::new(model, limits) }
     }
 
-    /// Sets whether quantization operators are evaluated. By default, a strict executor refuses them.
+    /// Sets whether quantization operators are evaluated.
     pub fn fold_quantization(&mut self, folds: bool) {
         self.folds_quantization = folds;
     }
@@ -125,8 +125,8 @@ impl<'m> Executor<'m> {
     /// Computes the outputs of a node and stores them.
     ///
     /// # Errors
-    /// Returns a refusal if an input is unknown, the operator is random or unsupported, the call violates the
-    /// operator's contract, or it exceeds the limits.
+    /// Returns a refusal if an input is unknown, the operator is random or unsupported, or the call violates the
+    /// operator's contract or exceeds the limits. A strict executor refuses more (see [`Executor::strict`]).
     pub fn run(&mut self, node: NodeId) -> Result<()> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {

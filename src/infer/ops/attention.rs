@@ -86,7 +86,7 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `TensorScatter`: returns the shape of the cache.
+/// `TensorScatter`: the output has the shape of the cache.
 pub fn tensor_scatter(cx: &mut Cx) -> Option<()> {
     // The write indices hold one entry per row of the batch.
     cx.allow_rank(2, 1)?;

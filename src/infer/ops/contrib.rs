@@ -48,7 +48,7 @@ pub fn matmul_packed(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MatMulFpQ4`: the shape of the packed weights is an input.
+/// `MatMulFpQ4`: the shape of the weights is an input.
 pub fn matmul_fp_q4(cx: &mut Cx) -> Option<()> {
     let columns = cx.ints(2).and_then(|shape| shape.into_iter().nth(1)?);
     let mut dims = cx.dims(0)?.to_vec();
@@ -146,7 +146,7 @@ pub fn embedding(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `com.microsoft.Unique`: returns the unique elements of a vector, inverse indices, and counts.
+/// `com.microsoft.Unique`: returns the unique elements of a vector, inverse indices and counts.
 pub fn unique(cx: &mut Cx) -> Option<()> {
     let all = product(cx.dims(0)?);
     let range = cx.up_to(&all);
@@ -166,7 +166,7 @@ pub fn tokenizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `NGramRepeatBlock`: returns the shape of the scores.
+/// `NGramRepeatBlock`: the output has the shape of the scores.
 pub fn as_scores(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(1);
     cx.set_shape(0, shape);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn fused_matmul_transposes_its_operands() {
+    fn fused_matmul_transposes_its_operands_and_expand_dims_inserts_an_axis() {
         check_call(
             "float[b, k, n] x, float[b, m, k] y",
             "com.microsoft.FusedMatMul <transA = 1, transB = 1> (x, y)",

@@ -67,7 +67,7 @@ impl Windows {
         window.count(size)
     }
 
-    /// Returns true if the kernel is known and at least as large as the end padding.
+    /// Returns true if the dilated kernel is known to be at least as large as the end padding.
     fn reaches_over_end_pad(&self, axis: usize) -> bool {
         let pad = self.pads[axis + self.strides.len()];
         self.kernel[axis].is_some_and(|kernel| (kernel - 1).saturating_mul(self.dilations[axis]) >= pad - 1)
@@ -129,7 +129,7 @@ fn check_channels(cx: &mut Cx, x: usize, w: usize) {
     }
 }
 
-/// `MaxPool`, `AveragePool` and `LpPool`. The indices of `MaxPool` have the shape of its result.
+/// `MaxPool`, `AveragePool` and `LpPool`; the indices of `MaxPool` have the shape of its result.
 pub fn pool(cx: &mut Cx) -> Option<()> {
     let axes = spatial_axes(cx, 0, None)?;
     let windows = Windows::read(cx, axes, kernel_of(cx, usize::MAX, axes))?;
@@ -189,11 +189,11 @@ pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
 }
 
 impl Windows {
-    /// Returns the size of the axis that this number of windows covers.
+    /// Returns the size of the axis over which this number of windows slides.
     fn spread(&self, axis: usize, windows: &Size, extra: i64) -> Size {
         let stride = self.strides[axis];
         if self.auto_pad == AutoPad::Same {
-            // If windows leave gaps, ONNX Runtime adds no gap at the end, unlike the specification.
+            // If windows leave gaps, the specification adds a gap after the last window, but ONNX Runtime does not.
             let extent =
                 self.kernel[axis]?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
             return windows.as_ref()?.mul(stride).filter(|_| extent.saturating_add(extra) >= stride);
@@ -205,7 +205,7 @@ impl Windows {
     }
 }
 
-/// `MaxUnpool`: returns the shape in the third input, or else the shape before pooling.
+/// `MaxUnpool`: the output shape is the third input, or else the shape before pooling.
 pub fn max_unpool(cx: &mut Cx) -> Option<()> {
     if cx.has(2) {
         let dims = cx.ints(2).or_else(|| Some(vec![None; cx.rank(0)?]))?;

@@ -116,22 +116,22 @@ impl<'c> Cx<'c> {
         Some(self.dims(input)?.len())
     }
 
-    /// Returns the elements of a small integer tensor. Unknown elements are `None`.
+    /// Returns the whole-number elements of an input (see [`Fact::as_ints`]). Unknown elements are `None`.
     pub fn ints(&self, input: usize) -> Option<Vec<Size>> {
         self.tensor(input)?.as_ints()
     }
 
-    /// Returns the elements of a small integer tensor, if all are numbers.
+    /// Returns the elements as in [`Cx::ints`], if all are numbers.
     pub fn const_ints(&self, input: usize) -> Option<Vec<i64>> {
         self.ints(input)?.iter().map(|size| size.as_ref()?.as_const()).collect()
     }
 
-    /// Returns the first element of a small integer tensor.
+    /// Returns the first element as in [`Cx::ints`].
     pub fn int_scalar(&self, input: usize) -> Size {
         self.ints(input)?.into_iter().next()?
     }
 
-    /// Returns the first element of a small tensor of any real type, if it is a whole number.
+    /// Returns the first element of a small tensor of any real type; `None` if it is fractional or unknown.
     pub fn whole_scalar(&self, input: usize) -> Size {
         let float = || {
             let float = *self.const_floats(input)?.first()?;
@@ -140,7 +140,7 @@ impl<'c> Cx<'c> {
         self.int_scalar(input).or_else(float)
     }
 
-    /// Returns the first element of a small integer tensor, if it is a number.
+    /// Returns the first element as in [`Cx::ints`], if it is a number.
     pub fn const_int(&self, input: usize) -> Option<i64> {
         self.int_scalar(input)?.as_const()
     }
@@ -150,7 +150,7 @@ impl<'c> Cx<'c> {
         self.fact(input)?.as_const()
     }
 
-    /// Returns the elements of a small constant of real numbers.
+    /// Returns the elements of a constant of real numbers in memory.
     pub fn const_floats(&self, input: usize) -> Option<Vec<f64>> {
         self.array(input)?.f64s().ok()
     }
@@ -258,7 +258,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Creates a symbol within a range for a data-dependent dimension of an output.
+    /// Creates a symbol for a data-dependent dimension of an output, with the range of its values.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
         self.fresh.size(output, axis, range)
     }

@@ -106,7 +106,7 @@ pub fn cast(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Infers the shape of the first input, and the element type `dtype` or else that of the input.
+/// `EyeLike` and others: the output has the shape of the input and, unless `dtype` is given, its type.
 pub fn like(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("dtype").or_else(|| cx.elem(0));
@@ -123,7 +123,7 @@ pub fn quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `DequantizeLinear`: the element type is `output_dtype`, or from the schema, or that of the scale.
+/// `DequantizeLinear`: the element type is `output_dtype`, else the schema's, else that of the scale.
 pub fn dequantize(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("output_dtype").or(cx.outs.first()?.elem()).or(cx.elem(1));
@@ -140,7 +140,7 @@ pub fn dynamic_quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `CastLike`: returns the shape of the first input and the element type of the second.
+/// `CastLike`: the output has the shape of the first input and the element type of the second.
 pub fn cast_like(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem(1);
@@ -193,7 +193,7 @@ mod tests {
         check_call("float[n] x", "Dropout(x)", "float[n]; bool[n]");
         check_faults(
             "g (float[n] a, double[n] b) => (y) { y = Mul(a, b) }",
-            &["inputs 0 and 1 must both have type T, but are float and double"],
+            &["inputs 0 and 1 must have the same type (T), but are float and double"],
         );
     }
 }

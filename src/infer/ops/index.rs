@@ -14,7 +14,7 @@ pub fn gather(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `GatherElements`: returns the shape of the indices.
+/// `GatherElements`: the output has the shape of the indices.
 pub fn as_second(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(1);
     cx.set_shape(0, shape);

@@ -79,7 +79,9 @@ fn concat_inputs(cx: &mut Cx, inputs: &[usize], default_axis: i64) -> Option<()>
     Some(())
 }
 
-/// `Split`: by the given sizes, or into equal parts; since opset 18, the last part may be smaller.
+/// `Split`: splits by the given sizes, or else into equal parts.
+///
+/// Since opset 18, the last of the equal parts may be smaller.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     let axis = cx.axis_attr(0, dims.len())?;
@@ -117,7 +119,7 @@ fn equal_parts(size: &Size, parts: i64) -> Vec<Size> {
     (0..parts).map(part).collect()
 }
 
-/// `Expand`: broadcasts with the shape in the second input.
+/// `Expand`: broadcasts the input with the shape in the second input.
 pub fn expand(cx: &mut Cx) -> Option<()> {
     let shape = list(cx, "", 1)?;
     let Some(dims) = broadcast_shapes(cx.dims(0)?, &shape, cx) else {
@@ -209,7 +211,7 @@ pub fn center_crop_pad(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Identity`: returns the fact of the input, including its elements.
+/// `Identity`: the output has the fact of the input, including its elements.
 pub fn identity(cx: &mut Cx) -> Option<()> {
     let fact = cx.fact(0)?.clone();
     let known_elem = fact.elem().or_else(|| cx.outs.first()?.elem());

@@ -7,7 +7,7 @@ use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::load;
 use crate::infer::shape::Shape;
 
-/// `Constant`: returns the value of its attribute.
+/// `Constant`: the output is the value of an attribute.
 pub fn constant(cx: &mut Cx) -> Option<()> {
     let fact = match cx.attr("value") {
         Some(AttrValue::Tensor(id)) => load::tensor(cx.tensor_of(*id), *id),

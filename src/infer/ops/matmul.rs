@@ -43,7 +43,7 @@ fn product(cx: &mut Cx, a: usize, b: usize) -> Option<()> {
     Some(())
 }
 
-/// `com.microsoft.FusedMatMul`: may transpose the last two axes of each operand first.
+/// `com.microsoft.FusedMatMul`: can transpose the last two axes of each operand first.
 pub fn fused(cx: &mut Cx) -> Option<()> {
     if cx.flag("transBatchA") || cx.flag("transBatchB") {
         return None;

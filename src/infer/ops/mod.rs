@@ -1,7 +1,7 @@
 //! Shape rules of operators, grouped by family.
 //!
 //! A rule fills in the facts of the outputs, whose element types are already inferred from the schema. It returns
-//! `None` if it stops because a required fact is unknown.
+//! `None` if it stops early, because a required fact is unknown, the call is faulty, or the result is undefined.
 
 mod attention;
 mod contrib;
@@ -32,7 +32,7 @@ pub(super) use slice::{larger, smaller};
 /// Shape rule: fills in the outputs of a call.
 pub(super) type Rule = fn(&mut Cx) -> Option<()>;
 
-/// Returns the shape rule of an operator.
+/// Returns the shape rule of an operator; `None` if there is none.
 pub(super) fn find(domain: &str, op: &str) -> Option<Rule> {
     let rules = match domain {
         "" => table::ONNX,

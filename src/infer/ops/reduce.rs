@@ -11,7 +11,7 @@ enum Axes {
     Count(Option<usize>),
 }
 
-/// `Reduce*`: the axes are an attribute, or an input since opset 13 or 18.
+/// `Reduce*`: the axes are an input since opset 13 (`ReduceSum`) or 18, and an attribute before.
 pub fn reduce(cx: &mut Cx) -> Option<()> {
     let keep = cx.int_or("keepdims", 1) != 0;
     let dims = cx.dims(0)?;
@@ -45,7 +45,7 @@ fn axes(cx: &mut Cx) -> Axes {
     }
 }
 
-/// `ArgMax` and `ArgMin`.
+/// `ArgMax` and `ArgMin`: reduce one axis.
 pub fn arg(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     let (axis, keep) = (cx.int_or("axis", 0), cx.int_or("keepdims", 1) != 0);
@@ -93,7 +93,7 @@ pub fn loss(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Det`: the determinants of the matrices in the last two axes.
+/// `Det`: returns the determinants of the matrices in the last two axes.
 pub fn det(cx: &mut Cx) -> Option<()> {
     cx.expect_rank_at_least(0, 2)?;
     let dims = cx.dims(0)?;

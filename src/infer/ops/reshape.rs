@@ -94,8 +94,8 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
 
 /// Returns true if an element of a target shape may be -1 at run time.
 ///
-/// Such an element is a symbol that may be negative, because a caller passes in its value, or an expression
-/// that is never positive. Any other expression is assumed to be a size.
+/// An expression that is never positive may be -1. So may a symbol that can be negative, because a caller
+/// passes in its value. Any other expression is assumed to be a size.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
     let is_passed_in =
         dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));
@@ -180,7 +180,7 @@ mod tests {
         check(text, &["target = [n, floor(s / 2), 2, 12]", "y: float[n, floor(s / 2), 2, 12]"]);
     }
 
-    /// For a size of 1, its negation is -1, the sentinel of an inferred dimension.
+    /// The negation of a size of 1 is -1, which requests an inferred dimension.
     #[test]
     fn negated_size_in_a_target_shape_may_be_the_sentinel() {
         let text = "g (float[n, s, 6] x) => (y) {

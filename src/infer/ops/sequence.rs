@@ -153,7 +153,7 @@ fn equal_sizes(whole: &Size, size: i64) -> Option<Vec<Size>> {
     (size > 0 && count <= MAX_FOLLOWED).then(|| (0..count).map(part).collect())
 }
 
-/// Returns the size of every part, if it is a scalar that divides the axis.
+/// Returns the size of every part, if the second input is a scalar that divides the axis.
 fn common_size(cx: &Cx, whole: &Size) -> Size {
     let size = cx.int_scalar(1).filter(|_| cx.rank(1) == Some(0))?;
     size.divides(whole.as_ref()?, cx.bounds()).is_always().then_some(size)
@@ -201,7 +201,7 @@ pub fn optional(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `OptionalGetElement`: returns the element; since opset 18, also a plain tensor or sequence.
+/// `OptionalGetElement`: returns the element of an optional, and any other input unchanged.
 pub fn get_element(cx: &mut Cx) -> Option<()> {
     let fact = match cx.fact(0)? {
         Fact::Optional(of) => (**of).clone(),

@@ -26,7 +26,7 @@ pub fn normalizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `TfIdfVectorizer`: replaces the last axis by one column per n-gram.
+/// `TfIdfVectorizer`: the last axis has one column for each index up to the largest n-gram index.
 pub fn tf_idf(cx: &mut Cx) -> Option<()> {
     let columns = cx.ints_attr("ngram_indexes")?.iter().max()?.checked_add(1)?;
     let mut dims = cx.dims(0)?.to_vec();

@@ -8,7 +8,8 @@ const SCALARS: usize = 2;
 
 /// `Adagrad` and `Momentum`: update parameters and one state for each.
 ///
-/// The inputs are all parameters, gradients and states; the outputs are the new parameters and states.
+/// After the scalars, the inputs are all parameters, all gradients and all states. The outputs are the new
+/// parameters and the new states.
 pub fn with_one_state(cx: &mut Cx) -> Option<()> {
     updated(cx, &[0, 2])
 }
@@ -18,7 +19,7 @@ pub fn with_two_states(cx: &mut Cx) -> Option<()> {
     updated(cx, &[0, 2, 3])
 }
 
-/// Sets the types of each group of outputs to those of a group of inputs.
+/// Sets the types and shapes of each group of outputs to those of a group of inputs.
 fn updated(cx: &mut Cx, groups: &[usize]) -> Option<()> {
     let size = cx.inputs().checked_sub(SCALARS)? / (groups.len() + 1);
     for (at, group) in groups.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Symbolic evaluation of arithmetic and comparisons on integers.
+//! Symbolic evaluation of arithmetic and comparisons on whole numbers.
 
 use super::width::held;
 use super::{Ints, followed, small};
@@ -83,7 +83,7 @@ fn binary(cx: &Cx) -> Option<Binary> {
     })
 }
 
-/// Returns a divisor unless it is the number 0.
+/// Returns a divisor; `None` if it is unknown or the number 0.
 fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
 }
@@ -135,7 +135,7 @@ fn zip(cx: &Cx, a: Ints, b: Ints, op: Binary) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
-/// Returns the broadcast shape; `None` if the shapes do not broadcast or the result is large.
+/// Returns the broadcast shape; `None` if there is none, or it has too many elements to be tracked.
 fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let at = |dims: &[usize], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);

@@ -1,6 +1,6 @@
 //! Inference of the elements of small tensors.
 //!
-//! Calls with constant inputs are constant-folded. Otherwise, integer elements are tracked symbolically.
+//! Calls with constant inputs are constant-folded. Otherwise, whole-number elements are tracked symbolically.
 
 mod arithmetic;
 mod fold;
@@ -89,7 +89,7 @@ fn followed(elem: ElemType) -> bool {
     elem.is_integer() || matches!(elem, ElemType::Bool | ElemType::Float | ElemType::Double)
 }
 
-/// Whole numbers above this limit (2²⁴) are not exact in `float`.
+/// Limit up to which `float` represents every whole number exactly (2²⁴).
 const EXACT_IN_FLOAT: f64 = 16_777_216.0;
 
 /// Converts a float to an integer; `None` if it is fractional, too large, or −0.

@@ -6,17 +6,18 @@ use crate::graph::dim::{Bounds, Dim, Interval};
 use crate::infer::eval::int_range;
 use crate::infer::shape::Size;
 
-/// Assumed maximum size of an axis where sizes are computed in 32 bits, as some exporters do.
+/// Maximum axis size that is assumed if a model computes sizes in 32 bits, as some exporters do.
 ///
-/// An expression that could exceed 32 bits under this assumption is unknown.
+/// An expression that could exceed 32 bits despite this assumption is unknown.
 const LONGEST_AXIS: i64 = 1 << 15;
 
-/// Whole numbers above this limit are not exact in `double`.
+/// Limit up to which `double` represents every whole number exactly.
 const EXACT_IN_DOUBLE: i64 = 1 << 53;
 
 /// Converts a size to its element type.
 ///
-/// Integers wrap. A symbolic size that may overflow and an inexact float are unknown.
+/// A number wraps in an integer type. It is unknown if it is inexact in a float type. A symbolic size is unknown
+/// if it may overflow.
 pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     let dim = size?;
     let Some(number) = dim.as_const() else { return Some(dim).filter(|dim| always_fits(dim, elem, bounds)) };
@@ -35,7 +36,9 @@ fn wrapped(number: i64, elem: ElemType) -> Size {
     i64::try_from(wrapped).ok().map(Dim::known)
 }
 
-/// Returns true if an expression over sizes never overflows an element type.
+/// Returns true if an element type holds every value of an expression over sizes.
+///
+/// This is assumed for `int64` and floats, which hold all common sizes.
 fn always_fits(dim: &Dim, elem: ElemType, bounds: &Bounds) -> bool {
     let within = |bounds: &Bounds| {
         let range = dim.range(bounds);

@@ -28,7 +28,7 @@ pub struct Detector {
     pub run: fn(&LintContext, &mut Sink),
 }
 
-/// All detectors, in the order of their findings.
+/// All detectors, in the order in which they run.
 pub const DETECTORS: &[&[Detector]] = &[
     spec::DETECTORS,
     versions::DETECTORS,

@@ -84,7 +84,7 @@ fn check(cx: &LintContext, id: NodeId, node: &Node) -> Option<Finding> {
     }
 }
 
-/// Returns a user of a value whose output is infinite or NaN if the value is 0.
+/// Returns a user that needs a value above 0: a Log, Reciprocal or Sqrt of it, or a Div by it.
 fn guarded_user(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     let guards = |one: &&crate::graph::uses::Use| match &*cx.model.nodes[one.node].op_type {
         "Log" | "Reciprocal" | "Sqrt" => true,
@@ -94,7 +94,7 @@ fn guarded_user(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     cx.uses.of(value).iter().find(guards).map(|one| one.node)
 }
 
-/// Whether a value is stored in the model: an initializer, or the output of a Constant.
+/// Whether the model stores a value: an initializer, an input default, or the output of a Constant.
 fn is_held(cx: &LintContext, value: ValueId, def: Def) -> bool {
     match def {
         Def::Initializer => true,
@@ -111,7 +111,7 @@ fn nan_count(fact: &Fact) -> Option<(usize, usize)> {
     (count > 0).then_some((count, all.len()))
 }
 
-/// Returns the elements of a numeric constant.
+/// Returns the elements of a float or integer constant.
 fn numbers(fact: &Fact) -> Option<Vec<f64>> {
     let array = fact.as_const()?;
     let is_number = array.elem().is_float() || array.elem().is_integer();

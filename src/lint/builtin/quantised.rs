@@ -16,7 +16,7 @@ fn bad_scale(cx: &LintContext, node: NodeId, scale: f64) -> Finding {
     let message = format!("the scale of `{}` is {scale}, but a scale must be positive", cx.node_name(node));
     cx.at_node(SCALE_NOT_POSITIVE, node, Part::Input(1), message)
         .note("some quantization tools write a scale of 0 for a channel that contains only zeros")
-        .help("calibrate with data that covers this value, or set the scale of all-zero channels to 1")
+        .help("calibrate with data for which this value is not always zero, or set the scale to 1")
 }
 
 fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
@@ -56,9 +56,9 @@ fn not_positive(cx: &LintContext, node: &Node) -> Option<f64> {
     scales.into_iter().find(|scale| scale.is_nan() || *scale <= 0.0)
 }
 
-/// Returns the number of scales, the axis, and its size, if the counts differ.
+/// Returns the number of scales, the axis and the axis size, unless both numbers are equal.
 ///
-/// Blocked quantization is not checked.
+/// A single scale is valid for any size. Blocked quantization is not checked.
 fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
     let is_blocked = node.attr("block_size").and_then(|size| size.as_int()).unwrap_or(0) != 0;
     let [scales] = cx.input(node, 1)?.dims().filter(|_| !is_blocked)? else { return None };
@@ -72,7 +72,7 @@ fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
 
 /// Returns the QuantizeLinear two nodes before this one.
 ///
-/// The node between must be a DequantizeLinear, and all three must have equal scales and zero points.
+/// The node between must be a DequantizeLinear, and all three must have equal scales, zero points and axes.
 fn quantised_before(cx: &LintContext, node: &Node) -> Option<NodeId> {
     let maker = |value: ValueId, op: &str| {
         let (id, _) = cx.model.producer(value)?;

@@ -19,10 +19,10 @@ pub const DETECTORS: &[Detector] =
 const SHOWN: usize = 3;
 /// Maximum size of an initializer to compare, in bytes: linting does not read large weights.
 const MAX_COMPARED: usize = 1 << 16;
-/// Minimum size of an initializer to compare, in bytes: smaller copies cost nothing.
+/// Minimum size of an initializer to compare, in bytes: smaller copies cost little.
 const MIN_COMPARED: usize = 256;
 
-/// Element type, dims and elements.
+/// Element type, dims and raw elements of an initializer.
 type Content<'a> = (Option<ElemType>, &'a [i64], &'a Bytes);
 
 fn dead(cx: &LintContext, node: NodeId) -> Finding {
@@ -44,7 +44,7 @@ fn unused(cx: &LintContext, graph: GraphId, values: &[ValueId]) -> Finding {
     };
     let mut finding = UNUSED_INITIALIZER.finding(message, cx.places.declaration(values[0]));
     finding.anchor.module = cx.places.graph_path(graph);
-    finding.fix(Applicability::Safe, "removes them")
+    finding.fix(Applicability::Safe, "removes unused initializers")
 }
 
 fn equal(cx: &LintContext, values: &[ValueId]) -> Finding {
@@ -65,7 +65,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         }
     }
     for id in cx.model.graphs.ids() {
-        // Inputs with a default are part of the interface; EXP008 covers them.
+        // Inputs with a default are part of the interface; EXP008 reports them.
         let own = unused_initializers(cx.model, cx.uses, id);
         sink.extend((!own.is_empty()).then(|| unused(cx, id, &own)));
         equals(cx, id, sink);

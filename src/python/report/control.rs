@@ -80,7 +80,7 @@ pub fn lesser_size(call: Node, source: &str) -> Words {
     Words { note, ..size_branch(call, source) }
 }
 
-/// Reports a branch on a size, which is correct if all intended inputs take the same branch.
+/// Reports a branch on a size. The export is correct if all intended inputs take the same branch.
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
     Words {
@@ -136,11 +136,12 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
         message: format!(
             "`{code}` is unrolled: the graph has one copy of its body for each iteration of the example input"
         ),
-        note: "the iteration count of the graph is fixed: it drops further iterations, and fails if there are fewer",
+        note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
         help: format!(
-            "`{shown}` depends on {counted}: compute the whole axis at once, or use a layer that exports as one \
-             operator (`nn.GRU`, `torch.cumsum`), or `torch.scan` with `dynamo=True`"
-        ).into(),
+            "`{shown}` depends on {counted}: compute the whole axis at once, or use a layer or function that \
+             exports as one operator (`nn.GRU`, `torch.cumsum`), or `torch.scan` with `dynamo=True`"
+        )
+        .into(),
     }
 }
 
@@ -161,7 +162,7 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
 }
 
 /// Reports a write to memory that `other` shares, read at line `read`.
-/// `perhaps` lowers the level, if the two may be copies.
+/// `perhaps` lowers the level, because one of the two may be a copy.
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,

@@ -5,7 +5,8 @@ use crate::diag::rule_ids;
 
 use super::Words;
 
-/// Reports a read through index tensors, which the tracing exporter may merge into one (`linearised`).
+/// Reports a read at negative indices.
+/// `linearised` is true if the tracing exporter merges several index tensors into one.
 pub fn negative_index(index: &str, linearised: bool) -> Words {
     Words {
         rule: rule_ids::NEGATIVE_INDEX,
@@ -26,7 +27,7 @@ pub fn negative_index(index: &str, linearised: bool) -> Words {
     }
 }
 
-/// Reports a write through an index tensor.
+/// Reports a write at negative indices.
 pub fn negative_write(index: &str) -> Words {
     Words {
         rule: rule_ids::NEGATIVE_INDEX,
@@ -62,7 +63,7 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
     }
 }
 
-/// Reports a broadcast value; `rank` is its rank, if the source determines it.
+/// Reports an assigned value that must be broadcast. `rank` is its rank, if known.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to a selection of higher rank"),

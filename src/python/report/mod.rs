@@ -52,7 +52,7 @@ impl Words {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     If,
-    /// An `if` that does nothing but raise.
+    /// An `if` without `else` whose block ends with `raise`.
     Guard,
     While,
     Assert,
@@ -73,7 +73,7 @@ pub enum Steps {
     Taken,
     /// One step for each row of a tensor.
     Rows,
-    /// One step for each piece of `x.split(n)`, whose number may be fixed.
+    /// One step for each piece of `x.split(n)`. The number of pieces may be constant.
     Pieces,
 }
 
@@ -90,7 +90,7 @@ impl<'t> Interpreter<'t> {
         self.tell(Finding { rewrite, ..finding.note(words.note).help(text) });
     }
 
-    /// Adds a finding, or raises the level of an existing one.
+    /// Adds a finding, or replaces the finding of the same rule and place if its level is lower.
     pub fn tell(&mut self, finding: Finding) {
         if self.quiet > 0 {
             return;
@@ -143,7 +143,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns the level for a cause: `varies` if it depends on the input, info otherwise.
+/// Returns `varies` if elements of this origin may differ between runs, and info otherwise.
 fn by_origin(origin: Origin, varies: Level) -> Level {
     if origin >= Origin::Random { varies } else { Level::Info }
 }

@@ -44,7 +44,7 @@ pub struct Piece {
 
 impl Piece {
     /// Replaces `node` by the expression `by`, in parentheses if needed.
-    /// Returns `None` if `by` is not an expression, or equals the old text.
+    /// Returns `None` if `by` is not an expression, equals the old text, or uses `torch` without an import.
     pub fn instead(node: Node, by: &str, applicability: Applicability, source: &str) -> Option<Piece> {
         // A call of `torch` needs that name to be imported.
         let operand = operand(by).filter(|_| !by.contains("torch.") || imports_torch(source))?;
@@ -91,7 +91,7 @@ impl Piece {
     }
 
     /// Rewrites `x.data` as `x.detach()`.
-    /// Returns `None` if `x.data` is written to: a trace loses that write through any alias of `x`.
+    /// Returns `None` if `x.data` is written to, because a trace would also lose a write to `x.detach()`.
     pub fn detached(attribute: Node, source: &str) -> Option<Piece> {
         let mut whole = attribute;
         while let Some(parent) = whole.parent() {

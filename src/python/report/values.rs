@@ -1,4 +1,4 @@
-//! Messages about values that leave the trace.
+//! Messages about values that leave the trace, dtypes, outputs and training mode.
 
 use tree_sitter::Node;
 
@@ -33,7 +33,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     }
 }
 
-/// Reports a tensor created from the elements of tensors; the tracer warns as for NumPy arrays.
+/// Reports a tensor created from the elements of other tensors.
 pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -45,7 +45,7 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
-/// Reports `torch.tensor([x.shape[0], 4])`; the tracer follows `torch.tensor(x.shape[0])`.
+/// Reports `torch.tensor([x.shape[0], 4])`. A single size, as in `torch.tensor(x.shape[0])`, is traced.
 pub fn sizes_copied(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -60,7 +60,7 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
 }
 
 /// Reports a size converted to a number.
-/// `written` is the size itself, `piece` its replacement for the call.
+/// `written` is the source text of the size, and `piece` is the replacement of the call.
 pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
@@ -77,7 +77,7 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
 
 /// Note for a number that both exporters fix to its traced value.
 const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
-                           fractional one is fixed to that of the example input";
+                           fractional size is fixed to that of the example input";
 
 /// Reports `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
@@ -93,7 +93,7 @@ pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     }
 }
 
-/// Returns true if a finding is about the integer of a fractional size.
+/// Returns true if a finding is about the integer part of a fractional size.
 pub fn is_size_fraction(finding: &Finding) -> bool {
     *finding.code == *rule_ids::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
@@ -105,7 +105,7 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!(
-            "`{call}` converts a tensor to NumPy: NumPy results become constants of the example input"
+            "`{call}` converts a tensor to NumPy: NumPy results become constants computed from the example input"
         ),
         note: "exporters record PyTorch operations, not NumPy operations; torch.export has no values to pass to NumPy",
         help: "stay in PyTorch: `x.max()` instead of `x.numpy().max()`, and `torch.` functions instead of `np.` ones"
@@ -120,10 +120,10 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
-        // Most such sizes are constant, as in `np.prod(x.shape[1:])`; the graph shows the others.
+        // Most such sizes are constant, as in `np.prod(x.shape[1:])`.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
-            "`{call}` computes with {of} in NumPy: the result becomes a constant of the example input"
+            "`{call}` computes with {of} in NumPy: the result becomes a constant computed from the example input"
         ),
         note: "the exporter records PyTorch operations, not NumPy operations",
         help: match torch_name(name) {
@@ -258,7 +258,7 @@ pub fn python_operator(class: &str) -> Words {
     }
 }
 
-/// Reports a layer in training mode; `why` names the cause.
+/// Reports a layer or function in training mode. `why` is the cause.
 pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,

@@ -67,7 +67,7 @@ fn faults_that_only_other_modules_reach_are_not_reported_for_a_graph() {
     assert_eq!(reported(&[6, 13]), [(9, Level::Warning)]);
     assert_eq!(reported(&[6, 17]), []);
     assert_eq!(reported(&[6]), [(9, Level::Warning)]);
-    // The class in the other file may call the method that is overridden next to this one.
+    // `Base`, which is in another file, may call `factor`.
     assert_eq!(reported(&[21]), [(24, Level::Info)]);
 }
 

@@ -81,7 +81,7 @@ fn replacements_that_may_change_the_result_are_unsafe() {
 }
 
 #[test]
-fn code_without_a_local_replacement_is_left() {
+fn code_without_a_local_replacement_is_not_rewritten() {
     for body in [
         // The operand may be negative or fractional.
         "return x[:, : int((x.shape[1] - 5) / 2)]",
@@ -92,7 +92,7 @@ fn code_without_a_local_replacement_is_left() {
         "x = torch.relu(x)\nx.data[0] = 0\nreturn x",
         // The condition would become a tensor.
         "x = torch.relu(x)\nif x.max().item() > 3:\n    return x\nreturn -x",
-        // The finding covers only a part of the condition.
+        // The finding is about only a part of the condition.
         "x = torch.relu(x)\ny = x if k and x.sum() > 0 else -x\nreturn y",
         "return F.dropout(torch.relu(x), *k)",
     ] {

@@ -100,7 +100,7 @@ impl Messages {
         }
     }
 
-    /// Converts the type and metadata of a value, without its name.
+    /// Converts the type, documentation and metadata of a value, without its name.
     pub fn value_info(&mut self, info: ValueInfoProto) -> ValueInfo {
         ValueInfo {
             ty: info.r#type.map(|ty| self.ty(ty)),

@@ -1,6 +1,6 @@
 //! Reads the binary format of a model.
 //!
-//! It is protobuf over a memory-mapped file; tensor bytes are not copied.
+//! It is protobuf over a memory-mapped file; `raw_data` is not copied.
 
 pub(crate) mod forms;
 mod messages;
@@ -41,7 +41,7 @@ fn reason(error: &prost::DecodeError) -> String {
     parts.skip_while(is_field).collect::<Vec<_>>().join(": ")
 }
 
-/// Returns the first words of the file if they are text.
+/// Returns the start of the first line of the file if it is text.
 fn text_start(bytes: &[u8]) -> Option<&str> {
     const SHOWN: usize = 40;
     let start = bytes.get(..SHOWN).unwrap_or(bytes).trim_ascii();

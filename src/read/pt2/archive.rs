@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(without_infinities(b"\"\\"), b"\"\\");
     }
 
-    /// The entry of a name of 30 bytes has 76 bytes, like the 64-bit end record with its locator.
+    /// An entry whose name has 30 bytes takes 76 bytes, as many as the 64-bit end record with its locator.
     #[test]
     fn archives_with_64_bit_records_are_read() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));

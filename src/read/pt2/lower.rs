@@ -54,7 +54,7 @@ fn empty_trace() -> Trace {
     }
 }
 
-/// Marks lifted inputs, removes outputs that hold mutated inputs, and returns the mutations.
+/// Marks lifted inputs, removes all outputs but user outputs, and returns the mutations of inputs.
 fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
     let inputs = trace.block(trace.body).inputs.clone();
     for (&input, spec) in inputs.iter().zip(&signature.input_specs) {
@@ -167,7 +167,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Converts a subgraph of `cond`, `while_loop` or similar. It references only its own inputs.
+    /// Converts a subgraph of `cond`, `while_loop` or similar. A subgraph captures no outer values.
     fn inner_graph(&mut self, json: &Json, owner: NodeId, depth: usize) -> Result<(), String> {
         let graph: Graph = serde::Deserialize::deserialize(json)
             .map_err(|error| format!("a subgraph is invalid: {error}"))?;

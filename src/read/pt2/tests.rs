@@ -134,16 +134,19 @@ fn check_unreadable(bytes: &[u8], reason: &str) {
 fn bad_archives_are_findings() {
     check_unreadable(b"", "not a zip file");
     check_unreadable(&archive(&[("NET/data/weights/w", b"x")]), "no `models/*.json`");
-    check_unreadable(&archive(&[("NET/models/model.json", b"{")]), "not valid JSON");
-    check_unreadable(&archive(&[("NET/models/model.json", b"[]")]), "not valid JSON");
-    check_unreadable(&archive(&[("NET/models/model.json", "[".repeat(9999).as_bytes())]), "not valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", b"{")]), "program cannot be parsed");
+    check_unreadable(&archive(&[("NET/models/model.json", b"[]")]), "program cannot be parsed");
+    check_unreadable(
+        &archive(&[("NET/models/model.json", "[".repeat(9999).as_bytes())]),
+        "program cannot be parsed",
+    );
     let good = archive(&[("NET/models/model.json", PROGRAM.as_bytes())]);
     for end in (0..good.len()).step_by(7) {
         read(&good[..end]);
     }
 }
 
-/// Checks the reason for which `y = w` is rejected.
+/// Checks the reason for which a program that returns the parameter `w` is rejected.
 ///
 /// `fields` is the metadata of `w`, `weight` the entry of the archive with its elements.
 fn check_refused(major: i64, fields: &str, weight: Option<&[u8]>, reason: &str) {

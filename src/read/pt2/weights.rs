@@ -62,7 +62,7 @@ impl Weights {
             {
                 let json = inflate(&mut archive, &name, MAX_CONFIG)?;
                 let listed: Payloads = serde_json::from_slice(&json)
-                    .map_err(|error| format!("`{name}` is not valid JSON: {error}"))?;
+                    .map_err(|error| format!("`{name}` cannot be parsed: {error}"))?;
                 let entries = listed.config.into_iter();
                 payloads.extend(entries.map(|(key, payload)| (key, (folder.to_owned(), payload))));
             }

@@ -43,7 +43,7 @@ impl<'a> Cursor<'a> {
         self.at = start;
     }
 
-    /// Skips spaces and tabs, but not the end of the line.
+    /// Skips spaces, tabs and carriage returns, but not line feeds.
     pub fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
@@ -103,7 +103,8 @@ impl<'a> Cursor<'a> {
 
     /// Reads up to the first of `ends` that is outside of all brackets and quotes.
     ///
-    /// Returns `None` and does not move if a new statement starts or the text ends before that.
+    /// Returns `None` and does not move if a new statement starts or the text ends before that, or if a
+    /// bracket or quote has no partner.
     pub fn take_balanced(&mut self, ends: &[u8]) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;

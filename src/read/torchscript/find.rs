@@ -28,7 +28,9 @@ pub fn graphs(text: &str) -> Vec<Found<'_>> {
         .collect()
 }
 
-/// Returns true if `graph(` at `at` is a whole word, followed by a value or, as in `graph():`, the end.
+/// Returns true if `graph(` at `at` begins a graph.
+///
+/// It must be a whole word, and a value, `):` or `) {` must follow.
 fn is_graph(text: &str, at: usize) -> bool {
     let joined = text[..at]
         .bytes()

@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Parses `%x : Tensor, %y : int)` with its bracket; it may span lines.
+    /// Parses `%x : Tensor, %y : int)` with its bracket; the list may span lines.
     fn parameters(&mut self) -> Vec<ValueId> {
         let mut parameters = Vec::new();
         loop {

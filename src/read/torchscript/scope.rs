@@ -37,7 +37,7 @@ pub fn root_class(scope: &str) -> Option<Arc<str>> {
 
 /// Parses a source position such as `/app/net.py:31:0`.
 ///
-/// Lines are 1-based and columns 0-based. Traces have no columns and print 0.
+/// The text has 0-based columns; the result has 1-based columns. Traces print 0, which means an unknown column.
 pub fn source(comment: &str) -> Option<SourcePlace> {
     let (rest, column) = comment.trim().rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;

@@ -1,4 +1,4 @@
-//! Parses the types that TorchScript prints, of all releases since 1.2.
+//! Parses the types that TorchScript prints, including notations of early releases.
 
 use std::sync::Arc;
 

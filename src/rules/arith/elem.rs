@@ -29,9 +29,8 @@ pub fn elem(datum: &Datum) -> Option<ElemType> {
     }
 }
 
-/// Numbers that a type can represent exactly.
-/// These are the integers of at most `digits` bits, times powers of two from `low` up to the exponent
-/// of `high`.
+/// Finite numbers that a type can represent exactly.
+/// They are multiples of two to the power of `low` with at most `digits` significant bits.
 struct Range {
     digits: u32,
     low: i32,

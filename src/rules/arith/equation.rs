@@ -39,7 +39,8 @@ fn contraction(equation: &str) -> Option<Datum> {
             axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
         axes.map(Datum::List)
     };
-    // A letter of only one operand that the result lacks is summed there, so this is not a plain product.
+    // A letter that only one operand has and the result lacks is summed before the product. Such equations
+    // are not plain products.
     let order = axes(result, &made).filter(|_| made.len() == result.len())?;
     Some(Datum::List(vec![
         axes(&batch, first)?,

@@ -19,7 +19,7 @@ pub use list::index;
 pub use number::negate;
 pub use tensor::array;
 
-/// Maximum length of a list that a function returns.
+/// Maximum length of a list or tensor that a function creates.
 const MAX_LIST: usize = 1 << 16;
 
 /// Applies an arithmetic operator, element by element for lists; a number is broadcast over a list.
@@ -65,9 +65,9 @@ pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
 }
 
 /// Returns whether two data are equal, or `None` if that is undefined.
-/// It is undefined for symbolic dimensions with different canonical forms.
-/// It is also undefined for an absent attribute without a default, which only the operator's
-/// specification defines; a rule supplies a value with `default(@a, item)`.
+/// It is undefined for symbolic dimensions with different canonical forms, and for a symbolic dimension and
+/// an integer. It is also undefined for an absent attribute without a constant default; a rule can supply a
+/// value with `default(@a, item)`.
 fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     match (left, right) {
         (Datum::Absent, _) | (_, Datum::Absent) => None,

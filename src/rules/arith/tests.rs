@@ -114,7 +114,7 @@ fn min_and_max_work_elementwise() {
 }
 
 #[test]
-fn comparisons_of_different_kinds() {
+fn data_of_different_kinds_are_compared() {
     let check =
         |op, a: Datum, b: Datum, expected| assert_eq!(compare(op, &a, &b), expected, "{a:?} {op:?} {b:?}");
     check(CompareOp::Eq, Datum::Float(f64::from(0.1f32)), Datum::Float(0.1), Some(true));

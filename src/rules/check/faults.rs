@@ -27,7 +27,7 @@ impl<'s> Faults<'s> {
         Faults::of(source, RULES)
     }
 
-    /// Creates a collector for a file in another language than that of rules.
+    /// Creates a collector for a file in any language, such as that of target profiles.
     pub fn of(source: &'s Source, language: Language) -> Self {
         let (findings, errors, note, within) = (Vec::new(), 0, None, None);
         Faults { source, language, findings, errors, note, within, is_whole: true, is_ignored: false }
@@ -111,7 +111,7 @@ impl<'s> Faults<'s> {
         }
     }
 
-    /// Enters or leaves an expansion; returns the previous one.
+    /// Sets the current expansion, if any, and returns the previous one.
     pub fn set_within(&mut self, within: Option<Within>) -> Option<Within> {
         std::mem::replace(&mut self.within, within)
     }

@@ -152,7 +152,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
         {
             faults.push(lowers_onnx(faults, &root.op));
         }
-        // After an error, an unused name may have its use in the unread part.
+        // After an error, the use of a name may be in a part that was not read.
         if faults.errors() == errors_before {
             scope.report_unused(faults);
         }

@@ -65,7 +65,7 @@ fn attribute_twice(faults: &Faults, name: &Name, first: &Name) -> Finding {
 fn missing_attribute(faults: &Faults, op: &Op, name: &str) -> Finding {
     faults
         .at(op.span, format!("`{}` requires the attribute `{name}`", op_name(op)))
-        .help(format!("write `{name} = …`, `{name} = _` for any value, or `..` for any others"))
+        .help(format!("write `{name} = …`, `{name} = _` for any value, or `..` for any other attributes"))
 }
 
 fn wrong_arity(

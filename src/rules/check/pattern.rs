@@ -161,7 +161,7 @@ impl Nodes {
         }
     }
 
-    /// Matches a constant: a single-element value for a number, these elements for a list.
+    /// Matches a literal: a number matches a constant of one element, and a list matches its elements.
     fn constant(&mut self, ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
         let var = scope.add(&"".into(), Count::One, None, ast.span);
         let func = if matches!(ast.kind, ExprAstKind::List(_)) { Func::Const } else { Func::Scalar };
@@ -261,7 +261,7 @@ fn attribute(
     Some(AttrPat { name: attr.name.text.clone(), pat, span: attr.span })
 }
 
-/// Evaluates a literal; `None` for expressions that need evaluation.
+/// Evaluates a literal; `None` for other expressions.
 fn literal(ast: &ExprAst) -> Option<Datum> {
     Some(match &ast.kind {
         ExprAstKind::Int(int) => Datum::Int(*int),

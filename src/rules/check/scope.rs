@@ -72,7 +72,7 @@ pub struct Scope<'a> {
     pub is_of_equalities: bool,
 }
 
-/// Visible names. Inside a function, only its own are.
+/// Visible names. Inside a function, only the function's own names are visible.
 #[derive(Clone, Default)]
 pub struct Names {
     values: Vec<(Arc<str>, VarId)>,

@@ -105,7 +105,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         Self::for_pattern(&direction.pattern, direction)
     }
 
-    /// Creates a state for a pattern that is part of the one of `direction`.
+    /// Creates a state for a part of the pattern of `direction`.
     pub fn for_pattern(pattern: &Pattern, direction: &Direction) -> Self {
         State {
             nodes: vec![None; pattern.nodes.len()],

@@ -6,7 +6,7 @@ use crate::rules::host::Host;
 use crate::rules::rule::{Assumption, Given, Pattern, VarId};
 
 /// Returns true if an assumption is known not to hold for a match.
-/// `nonempty` is refuted by an inferred dimension of size 0; others cannot be refuted.
+/// Only `nonempty` can be refuted, by an inferred dimension of size 0.
 pub fn is_denied<H: Host>(
     host: &H,
     given: &[Given],

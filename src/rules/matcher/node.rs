@@ -125,7 +125,7 @@ fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> 
     }
 }
 
-/// Adds the ways to assign `inputs` to the input patterns to `placed`.
+/// Adds to `placed` every way to assign `inputs` to the input patterns.
 fn operands<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     inputs: &[Option<V>],

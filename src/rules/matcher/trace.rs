@@ -19,7 +19,7 @@ pub enum Failure {
     /// No producer matches this node of the pattern.
     Producer(Span),
     /// A condition is false, or undecided if `undefined` is set.
-    /// `saw` has the spans of the facts that it uses, with their values.
+    /// `saw` has the spans of the attributes and facts that it uses, with their values.
     Condition { span: Span, undefined: bool, saw: Vec<(Span, Option<Datum>)> },
     /// The expression of a `let` is undefined.
     Undefined(Span),

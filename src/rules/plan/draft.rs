@@ -38,7 +38,7 @@ pub struct Draft<'a, V> {
     /// Replacements of pattern values.
     outputs: Vec<(VarId, Slot<V>)>,
     attrs: Vec<(AttrVarId, Datum)>,
-    /// Outputs being computed: a function may refer to the output that it defines.
+    /// Outputs being computed, to detect an output that depends on itself.
     pub(super) open: FxHashSet<VarId>,
     /// Index in `nodes` of each node of the rewrite.
     placed: Vec<(u16, usize)>,

@@ -9,8 +9,9 @@ use crate::rules::datum::Datum;
 use crate::schema::{Schema, Ty};
 
 /// Determines the element type of a literal at this input.
-/// It is the type of the other inputs that share its type variable. Without one, it is the first type
-/// the operator accepts: for whole numbers int64, int32 or float, for fractions float.
+/// It is the type of the other inputs that share its type variable. If there are none, it is the first
+/// accepted type of a list: int64, int32, float for integers; float for fractions; bool for booleans; string
+/// for strings.
 pub fn elem<V>(
     schema: &'static Schema,
     position: usize,
@@ -37,7 +38,7 @@ pub fn elem<V>(
     wanted.iter().copied().find(|&elem| allowed.has_tensor(elem))
 }
 
-/// Returns a representative number: the first fraction, or a whole number if there is none.
+/// Returns a representative element: the first one that is not an integer, or else an integer.
 fn first(datum: &Datum) -> Option<&Datum> {
     const WHOLE: &Datum = &Datum::Int(0);
     match datum {

@@ -245,8 +245,8 @@ impl<'a, H: Host> Env<'a, H> {
             let spec = schema.attr(&name);
             let versions = schema::versions(schema.domain, schema.name);
             if spec.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
-                // Another version has the attribute, such as `start` of Shape since opset 15: not applicable
-                // here.
+                // Only another version has the attribute, such as `start` of Shape since opset 15, so the
+                // rewrite does not apply.
                 return None;
             }
             let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {

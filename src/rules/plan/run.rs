@@ -55,8 +55,8 @@ fn fact<'a, H: Host>(host: &'a H, made: &'a [Fact], item: Item<H::Value>) -> &'a
 }
 
 /// Returns the opset that determines the meaning of a new node.
-/// It is that of the graph, raised to the version of the schema if the epoch is in force there.
-/// Otherwise it is the first opset with that version.
+/// If the epoch of `schema` is in force in the graph, this is the graph's opset, or the first opset that has
+/// `schema` if that is later. Otherwise, it is the first opset that has `schema`.
 pub(super) fn opset_for<H: Host>(host: &H, schema: &Schema) -> i64 {
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
     let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));

@@ -27,7 +27,7 @@ pub enum Assumption {
     InRange,
     /// No element leads to a tie, where rounding would decide between two results.
     Untied,
-    /// As a region, the value covers every axis in full except the last two.
+    /// The value is a region that covers every axis but the last two in full.
     WholeElsewhere,
 }
 

@@ -26,7 +26,7 @@ pub use rewrite::{Arm, EachTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Te
 pub enum Phase {
     /// Directed rewrites that never enlarge the graph, applied to a fixpoint.
     Simplify,
-    /// Equivalent alternatives that may or may not be cheaper; bounded.
+    /// Equivalent alternatives that may be cheaper; their number is bounded.
     Explore,
     /// Conversions: equivalent nodes for other opsets.
     Convert,
@@ -182,7 +182,7 @@ pub struct Example {
     pub model: Model,
     /// Opset of ai.onnx to convert the model to.
     pub target: Option<i64>,
-    /// Name of the target, as for `--target`; rules have no access to targets.
+    /// Name of a target profile, as for `--target`.
     pub profile: Option<Arc<str>>,
     pub expect: Expect,
     pub span: Span,

@@ -29,8 +29,8 @@ pub enum Count {
 pub struct ValueVar {
     pub name: Arc<str>,
     pub count: Count,
-    /// Node of the pattern (or of the rewrite, for a fresh value) that produces it, and the output index.
-    /// `None` for an input of the pattern.
+    /// Node of the pattern that produces the value, and the output index.
+    /// `None` for an input of the pattern, and for a value that only the rewrite has.
     pub def: Option<(u16, u16)>,
     /// Span of its first occurrence.
     pub span: Span,
@@ -45,7 +45,7 @@ pub struct AttrVar {
     pub span: Span,
 }
 
-/// Nodes of a pattern, as written: the last one is the root, and every other one leads to it.
+/// Nodes of a pattern, as written. The last one is the root, which depends on all others.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub nodes: Vec<PatNode>,

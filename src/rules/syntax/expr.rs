@@ -1,7 +1,6 @@
 //! Expression grammar.
 //!
-//! Precedence from lowest to highest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* / // %`,
-//! unary
+//! Precedence from lowest to highest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* / // %`, unary
 //! minus, `[index]`.
 
 use std::str::FromStr;

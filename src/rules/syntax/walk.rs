@@ -3,7 +3,7 @@
 use super::ast::{CallAst, Statement, ValueAst, ValueAstKind};
 
 impl Statement {
-    /// Returns the calls in the statement, nested ones last.
+    /// Returns the calls in the statement, each before the calls that are nested in it.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();
         if let Statement::Make { source, .. } = self {

@@ -89,7 +89,7 @@ fn param(text: &'static str) -> Option<Param> {
 
 fn literal(text: &'static str, kind: Kind, repeat: Option<usize>) -> Option<Literal> {
     let number = |text: &str| match text {
-        // These are PyTorch's number for the loss reduction, and ONNX's number for the dtype.
+        // PyTorch's number of the loss reduction, and ONNX's number of the dtype.
         "Mean" => Some(1),
         "long" => Some(7),
         _ => text.trim().parse::<i64>().ok(),

@@ -48,7 +48,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 .help(format!("use `x.shape[{free}]` or -1 for this size")),
         );
     }
-    // Axis 0 of the input is dynamic and -1 absorbs it: the batch is mixed with other axes.
+    // Axis 0 of the input is dynamic, but only the size of -1 can vary: the batch is mixed with other axes.
     let leading = *target.first().filter(|&&size| size > 1)?;
     let folded = free == 0 && target.iter().filter(|&&size| size == -1).count() == 1 && !target.contains(&0);
     folded.then(|| {
@@ -61,7 +61,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                     node.op.name
                 ),
             )
-            .label("-1 absorbs the remaining elements")
+            .label("-1 is replaced by the remaining number of elements")
             .note("other batch sizes do not fail: they silently mix elements of different samples")
             .help("keep the batch axis: `x.reshape(x.shape[0], …)`")
     })

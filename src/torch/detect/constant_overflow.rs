@@ -10,7 +10,7 @@ use crate::torch::trace::{Node, Trace};
 /// Largest finite float16 number.
 const MOST: f64 = 65504.0;
 
-/// Reports factors such as in `(1 - keep) * -1e9` in float16.
+/// Reports factors that overflow float16, as in `(1 - keep) * -1e9`.
 ///
 /// PyTorch multiplies in float32 and rounds. Exporters store the factor in float16, where it is infinite.
 /// Added constants are ignored: the sum is infinite in PyTorch and in the exported model.

@@ -89,7 +89,8 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
     )
 }
 
-/// Reports a constant that is used directly: mutated in place, or combined with a tensor of its shape.
+/// Reports a constant that is used directly and has the shape of an input-dependent tensor.
+/// It is a warning if the constant is mutated in place, or combined with that tensor.
 fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
     let trace = context.trace;
     let node = trace.node(id);

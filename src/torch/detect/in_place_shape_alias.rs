@@ -32,8 +32,8 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     if users.len() < 2 {
         return None;
     }
-    // A range from -n to n, or n * n, may use the changed size twice; `m - n` and `m == n` would make no
-    // sense.
+    // Using the changed size twice may be intended, as in `m * m`. Comparing it with itself, as `m - n` does
+    // if `n` is an alias, makes no sense.
     let is_of_no_use = |user: &User| match user {
         User::Node(id) => COMPARES.iter().any(|name| trace.node(*id).op.is("aten", name)),
         User::Output(_) => false,

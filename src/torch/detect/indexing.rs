@@ -43,7 +43,7 @@ fn write(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
     if let Some(index) = indices.negative(context) {
         out.push(negative_write(context, id, index));
     }
-    // Each of these makes the export fail, so only the first is reported.
+    // Each of these makes the export or the exported model fail, so only the first is reported.
     let refused = non_consecutive(context, id, node, &indices)
         .or_else(|| broadcast(context, id, node, &indices))
         .or_else(|| rank(context, id, &indices));

@@ -46,7 +46,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
 /// A file and a line number.
 type Line = (Arc<str>, u32);
 
-/// Returns the line that created a node, unless it is inside PyTorch.
+/// Returns the line that created a node, unless it is inside a library.
 fn line_of(node: &Node) -> Option<Line> {
     let source = node.source.as_ref().filter(|source| !is_library(&source.file))?;
     Some((source.file.clone(), source.line))
@@ -77,7 +77,7 @@ fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -
     } else {
         format!("a constant (one of {})", numbers.join(", "))
     };
-    // The item of a weight or buffer is equal in every run.
+    // The item of a weight or buffer is the same in every run.
     let of_model = code.split(call).next().is_some_and(|before| {
         let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
         before[start..].starts_with("self.")
@@ -118,7 +118,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     ))
 }
 
-/// Returns true for numbers of at most three digits, and for those from common formulas.
+/// Returns true for numbers of at most three digits, whole numbers, and results of common formulas.
 ///
 /// PyTorch prints numbers with six digits.
 fn is_written_by_people(number: f64) -> bool {

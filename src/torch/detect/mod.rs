@@ -1,4 +1,4 @@
-//! The detectors: one file for each fault, each a pure function of the [`Context`].
+//! The detectors: one file for each fault or group of faults, each a pure function of the [`Context`].
 
 mod baked_shape;
 mod constant_output;
@@ -19,7 +19,7 @@ mod unrolled_loop;
 use super::context::Context;
 use crate::diag::Finding;
 
-/// All detectors, in the order of their codes.
+/// All detectors.
 pub const DETECTORS: [fn(&Context, &mut Vec<Finding>); 15] = [
     baked_shape::detect,
     item_baked::detect,

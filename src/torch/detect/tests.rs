@@ -126,7 +126,7 @@ fn constants_with_the_shape_of_a_tensor_are_reported() {
 }
 
 #[test]
-fn reshape_without_dynamic_size_is_reported() {
+fn reshape_to_constant_shape_is_reported() {
     let nodes = |sizes: &str| {
         format!("%n : int[] = prim::Constant[value={sizes}]()\n%y : Float(3, 4) = aten::reshape(%x, %n)")
     };

@@ -35,8 +35,8 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
 
 /// Returns the effect of training mode on a node, if it is active.
 ///
-/// Layers that use batch statistics by design (`track_running_stats=False`) have no running ones, and are
-/// ignored.
+/// Layers that use batch statistics by design (`track_running_stats=False`) have no running statistics, and
+/// are ignored.
 fn effect(trace: &Trace, node: &Node) -> Option<&'static str> {
     const DROPS: &str = "drops elements at random";
     const NORMALIZES: &str = "normalizes with batch statistics";

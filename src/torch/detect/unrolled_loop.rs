@@ -54,7 +54,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     report(context, loops, out);
 }
 
-/// Reports loops, one finding for those of one Python line and for those over several tensors.
+/// Reports loops. Those that [`is_same_loop`] groups share a finding.
 fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Finding>) {
     let mut groups: Vec<Vec<Loop>> = Vec::new();
     for one in loops {

@@ -1,4 +1,4 @@
-//! Writes the binary format of a model. Fields that were not edited are written as they were read.
+//! Writes the protobuf formats of a model. Fields that were not edited keep their values.
 
 mod forms;
 mod messages;
@@ -16,7 +16,7 @@ use crate::proto::ModelProto;
 /// Maximum size of a protobuf message, in bytes. Larger models need external data.
 pub const PROTOBUF_LIMIT: usize = i32::MAX as usize;
 
-/// Protobuf message of a model. Tensor bytes are shared with the model, not copied.
+/// Protobuf message of a model. `raw_data` is shared with the model, not copied.
 pub struct Encodable {
     message: ModelProto,
 }
@@ -42,7 +42,7 @@ impl Encodable {
         self.message.encode_to_vec()
     }
 
-    /// Encodes the message to consecutive pieces. Weights are shared with the model, not copied.
+    /// Encodes the message to consecutive pieces. Large `raw_data` is shared with the model, not copied.
     pub fn pieces(&self) -> Vec<Bytes> {
         let mut rope = rope::Rope::default();
         self.message.encode_raw(&mut rope);

@@ -55,7 +55,7 @@ impl Tools {
         Tools { settings, catalog, model, findings, traced: whole(TRACED, ".torchir.txt") }
     }
 
-    /// Reads a file and runs the tools on it; `number` selects the options of fixing.
+    /// Reads a file and runs the tools on it; `number` selects the output format and the options.
     pub fn examine(&self, reader: Reader, number: u64, bytes: &[u8], folder: &Path) {
         let path = folder.join(file_name(reader));
         fs::write(&path, bytes).expect("the file is writable");

@@ -24,7 +24,7 @@ pub fn mutate(reader: Reader, file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     file.truncate(MAX_LENGTH);
 }
 
-/// Returns a random part of a file, possibly empty.
+/// Returns the range of a random part of a file, possibly empty.
 fn part(file: &[u8], rng: &mut Rng) -> std::ops::Range<usize> {
     let start = rng.usize(..=file.len());
     let most = (file.len() - start).min(1 << rng.u32(..12));
@@ -142,7 +142,7 @@ pub fn text(file: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Returns a run of alphanumeric characters, or of other characters.
+/// Returns the range of a random word, or of the other characters between two words.
 fn word(file: &[u8], rng: &mut Rng) -> std::ops::Range<usize> {
     if file.is_empty() {
         return 0..0;

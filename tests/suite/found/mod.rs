@@ -1,6 +1,6 @@
 //! Regressions found by fuzzing and review.
-//! Outputs are computed by hand from the specification. They must be equal after `onnx-fix`, and a second run must
-//! change nothing.
+//! Expected outputs are computed by hand from the specification. The model must have them before and after `onnx-fix`,
+//! and a second run must change nothing.
 
 mod converted;
 
@@ -223,7 +223,7 @@ fn optional_outputs_whose_presence_matters_are_kept() {
 }
 
 #[test]
-fn branches_with_unknown_shapes_are_not_inlined_before_opset_11() {
+fn branch_outputs_of_unknown_shape_are_not_folded_before_opset_11() {
     let graph = "g (bool b) => (int64[P,Q] y) {
         y = If (b) <
             then_branch = t () => (int64[a,c] p) { p = Constant <value = int64[1,2] {1,2}> () },

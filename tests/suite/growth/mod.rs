@@ -22,11 +22,11 @@ use shapes::{MODELS, each, list};
 /// Maximum growth of time and memory when the input is ten times as large.
 const MOST: f64 = 12.0;
 
-/// Smaller costs are ignored as overhead.
+/// Lower costs of the smaller input are mostly overhead, and count as these minimums.
 const LEAST_SECONDS: f64 = 0.01;
 const LEAST_BYTES: f64 = 1e6;
 
-/// Creates a text of a given size.
+/// Generator of a text of a given size.
 pub type Made = fn(usize) -> String;
 
 /// Operation on a model.

@@ -1,4 +1,4 @@
-//! EXP: values that the export hard-coded, in the patterns of several exporters.
+//! EXP: faults of the export, in the patterns of several exporters.
 
 use super::finds;
 
@@ -104,7 +104,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
         "g (float[batch,3,H,W] x) => (float[2,3,8,8] y) <int64[4] s = {2, 3, 8, 8}> { y = Resize (x, \"\", \"\", s) }",
         &["EXP001 warning"],
     );
-    // The -1 for the batch also absorbs the dynamic height and width.
+    // The -1 for the batch also includes the dynamic height and width.
     finds(
         17,
         "g (float[batch,3,H,W] x, float[48,8] w) => (float[B,8] y) <int64[2] s = {-1, 48}> { r = Reshape (x, s)  y = MatMul (r, w) }",
@@ -180,7 +180,7 @@ fn hard_coded_sizes_in_other_operators_are_reported() {
 }
 
 #[test]
-fn hard_coded_sizes_in_subgraphs_and_functions_are_reported() {
+fn hard_coded_sizes_in_subgraphs_are_reported() {
     finds(
         17,
         "g (bool c, float[batch,8] x) => (float[2,2,4] y) <int64[3] s = {2, 2, 4}> {

@@ -33,7 +33,7 @@ fn tracer_warnings_become_findings() {
     check(&warned(12, &branch, "while h.norm() > eps:"), &["EXP006 warning 12"]);
     check(&warned(12, &branch, "elif (h > 0).all():"), &["EXP006 warning 12"]);
     check(&warned(31, &number, "scale = float(h.abs().mean())"), &["EXP002 warning 31"]);
-    // Repeated warnings have one finding each.
+    // Equal warnings have one finding.
     let both = warned(12, &branch, "if h.norm() > eps:") + &warned(31, &number, "s = float(h.mean())");
     check(&format!("{both}{both}"), &["EXP006 warning 12", "EXP002 warning 31"]);
 }

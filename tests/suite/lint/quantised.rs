@@ -41,7 +41,7 @@ fn nonpositive_scales_are_reported() {
 fn scales_with_the_wrong_number_of_channels_are_reported() {
     finds(13, &weights("<axis = 0>", "float[3] s = {0.1, 0.2, 0.3}"), &["QDQ002 error"]);
     finds(13, &weights("<axis = -2>", "float[3] s = {0.1, 0.2, 0.3}"), &["QDQ002 error"]);
-    // Convolutions: channels are axis 0 of weights, and axis 1 of activations.
+    // The channels of an activation are axis 1, the default.
     finds(
         13,
         "g (float[N,8,H,W] x) => (uint8[N,8,H,W] y) <float[2] s = {0.1, 0.2}, uint8[2] z = {0, 0}> { y = QuantizeLinear (x, s, z) }",

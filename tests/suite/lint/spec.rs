@@ -25,7 +25,7 @@ fn nodes_out_of_topological_order_are_reported() {
 }
 
 #[test]
-fn duplicate_names_are_reported() {
+fn undefined_and_duplicate_names_are_reported() {
     check_graph(UNARY, "[a] y = Add (x, bias)", &["SPC012 error: input `bias` of `a` is not defined"]);
     check_graph(UNARY, "[a] z = Neg (x)", &["SPC014 error: graph output `y` is not defined"]);
     check_graph(
@@ -36,7 +36,7 @@ fn duplicate_names_are_reported() {
 }
 
 #[test]
-fn names_in_subgraphs_are_scoped() {
+fn shadowed_names_are_reported() {
     let arms = |inner: &str| {
         format!(
             "[i] y = If (c) <then_branch = t () => (float[N] {inner}) {{ {inner} = Neg (x) }},
@@ -82,7 +82,7 @@ fn wrong_numbers_of_loop_states_are_reported() {
 }
 
 #[test]
-fn missing_opset_imports_are_reported() {
+fn missing_and_duplicate_opset_imports_are_reported() {
     check(
         r#"<ir_version: 8, opset_import: ["" : 17]>
         g (float[N] x) => (float[N] y) { [a] p = my.own.Op (x)  [b] y = my.own.Op (p) }"#,
@@ -96,7 +96,7 @@ fn missing_opset_imports_are_reported() {
 }
 
 #[test]
-fn recursive_functions_are_reported() {
+fn recursive_and_duplicate_functions_are_reported() {
     let function = |name: &str, callee: &str| {
         format!(
             "<domain: \"f\", opset_import: [\"f\" : 1, \"\" : 17]> {name} (x) => (y) {{ y = {callee} (x) }}\n"

@@ -1,6 +1,6 @@
 //! Mutation testing of the rules.
-//! Removing a condition of a rule, or changing a constant of its rewrite, must fail one of its examples. Mutants of a
-//! function are tested with the examples of all rules that call it.
+//! Removing a condition of a rule, changing a constant of its rewrite, or removing an attribute of a new node must fail
+//! one of its examples. Mutants of a function are tested with the examples of all rules that call it.
 //!
 //! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes.
 //! `ONNX_LINT_RULES=rules` reads the rules from that directory, without a new release build.
@@ -131,7 +131,7 @@ const SHARE: f64 = 0.95;
 
 #[test]
 #[ignore = "takes minutes: run tests/mutation"]
-fn every_condition_and_constant_is_covered_by_an_example() {
+fn every_condition_constant_and_attribute_is_tested_by_an_example() {
     let (rules, _) = RuleSet::embedded();
     let prefix = std::env::var("ONNX_LINT_MUTATE").unwrap_or_default();
     let mutants = mutants(&rules, &prefix);

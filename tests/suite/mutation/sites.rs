@@ -25,7 +25,7 @@ pub enum FaultKind {
     Attribute(String),
 }
 
-/// Returns all faults of a rule: removed conditions, changed constants and attributes.
+/// Returns all faults of a rule: removed conditions, changed constants and removed attributes.
 pub fn faults(rule: &Rule) -> Vec<Fault> {
     let mut found = Vec::new();
     let mut add = |kind, span| {

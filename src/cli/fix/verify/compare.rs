@@ -7,8 +7,8 @@ use crate::graph::syntax::dims;
 
 /// Tolerance of floats: relative to the element, relative to the largest element, and absolute.
 ///
-/// The largest element is that of the tensor. Inputs are of magnitude 1, so a difference that cancels to 0 has the
-/// absolute rounding error of 1.
+/// The largest element is that of the tensor. Inputs are of magnitude 1, so a sum that cancels to 0 may be off by the
+/// rounding error of numbers near 1.
 struct Tolerance {
     relative: f64,
     of_largest: f64,
@@ -33,13 +33,13 @@ impl Compared {
     }
 }
 
-/// The numeric precision that changes of the model may affect.
+/// Loss of numeric precision that the changes of a model may cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     Kept,
     /// An unsafe fix may compute in float32 instead of float64.
     Lowered,
-    /// float32 outputs or intermediate values have this type.
+    /// float32 outputs or intermediate values may have this type instead.
     Narrowed(TensorElementType),
 }
 
@@ -151,12 +151,12 @@ fn tolerance(ty: TensorElementType) -> Tolerance {
 
 enum Elements {
     Floats(Vec<f64>),
-    /// Elements as text, in which they are compared and shown.
+    /// Elements as text, which must be equal.
     Exact(Vec<String>),
 }
 
 fn elements(value: &DynValue, ty: TensorElementType) -> Option<Elements> {
-    // Where there is no element, it is in no place: no slice can be made of that.
+    // The runtime may return a null data pointer for an empty tensor, so no slice can be taken.
     if matches!(value.dtype(), ValueType::Tensor { shape, .. } if shape.contains(&0)) {
         return Some(Elements::Exact(Vec::new()));
     }

@@ -22,6 +22,8 @@ pub struct Choice {
 }
 
 /// Creates a value for each input of `session`, by name.
+///
+/// `fixed` is the session of the other model. If a dimension is static there, that size is used.
 pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);
@@ -51,10 +53,10 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
 /// Inputs by name.
 type Named = Vec<(String, DynValue)>;
 
-/// Prepares inputs for two models, of which the second may have a narrower type than float32.
+/// Prepares inputs for two models. An input of the second may have a narrower type than float32.
 ///
-/// Values are rounded to that type for both models. The second list has the converted inputs of the second model,
-/// `None` where the first serves both.
+/// Values are rounded to that type for both models. The second list has the converted inputs of the second model, and
+/// `None` for inputs that both models share.
 pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {

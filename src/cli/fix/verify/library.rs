@@ -8,7 +8,7 @@ use ort::environment::Environment;
 
 use crate::cli::Failure;
 
-/// Prints the path of the library in the package that `import onnxruntime` would find.
+/// Python script that prints the paths of libraries in the `onnxruntime` package.
 const LOCATE: &str = r#"
 import importlib.util, pathlib
 spec = importlib.util.find_spec("onnxruntime")

@@ -141,7 +141,7 @@ pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<S
     open().map_err(|error| error.message().lines().next().unwrap_or("").to_owned())
 }
 
-/// Runs both models at several sizes. The error is the finding that breaks the promise.
+/// Runs both models at several sizes. The error is the finding that reports a broken promise.
 fn compare_runs(
     before: &mut Session,
     after: &mut Session,
@@ -168,7 +168,7 @@ fn compare_runs(
             break;
         }
     }
-    // Dimensions that are static in the input and dynamic in the result.
+    // Some dimensions are static in the input model and dynamic in the result.
     if !has_sizes && has_free_dims(after, after) {
         for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
@@ -239,7 +239,7 @@ fn given(inputs: &[(String, DynValue)]) -> Vec<(&str, &DynValue)> {
 
 /// Returns the outputs by name, in model order.
 ///
-/// A fix may remove all uses of an input, but never the input.
+/// Models keep all inputs, so both get the same ones: a fix may remove all uses of an input, but never the input.
 fn run(session: &mut Session, inputs: &[(&str, &DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
     let inputs = inputs.to_vec();
     let outputs =

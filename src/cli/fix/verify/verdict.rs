@@ -21,7 +21,7 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// The unsafe fixes that were applied.
+    /// Returns the unsafe fixes that were applied.
     fn unsafe_rules(&self) -> &[String] {
         match self {
             Promise::UnsafeFixes(rules) => rules,
@@ -37,9 +37,9 @@ pub struct Seen {
     pub by: &'static str,
     /// Whether the models have symbolic dimensions; without any, sizes have no meaning.
     pub has_sizes: bool,
-    /// Sizes at which all that was compared is equal.
+    /// Sizes at which all compared outputs are equal.
     pub equal: Vec<usize>,
-    /// Sizes at which something is not, and what.
+    /// Sizes at which an output differs or the second model fails, with a description.
     pub different: Vec<(usize, String)>,
     /// Distances of equal outputs, and outputs that were not compared, with reasons.
     pub notes: Vec<String>,
@@ -48,18 +48,18 @@ pub struct Seen {
 /// The observations of all runs.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Whether there are symbolic dimensions, whose sizes messages then name.
+    /// Whether there are symbolic dimensions; if so, messages name their sizes.
     has_sizes: bool,
     promise: Promise,
-    /// The type that took the place of float32.
+    /// The type that replaces float32.
     narrowed: Option<TensorElementType>,
     /// The error of the last failed run of the input model.
     pub refusal: String,
     /// Sizes at which the result runs and the input model does not.
     pub only_after: Vec<usize>,
-    /// Sizes at which all that was compared is equal.
+    /// Sizes at which all compared outputs are equal.
     equal: Vec<usize>,
-    /// Sizes at which something is not, and what.
+    /// Sizes at which an output differs or the second model fails, with a description.
     changed: Vec<(usize, String)>,
     /// The maximum distance of each output.
     outputs: IndexMap<String, Distance>,
@@ -111,7 +111,7 @@ impl Verdict {
         Seen { by: "ONNX Runtime", has_sizes: self.has_sizes, equal, different: self.changed, notes }
     }
 
-    /// Returns the precision that the changes may affect.
+    /// Returns the loss of precision that the changes may cause.
     pub fn precision(&self) -> Precision {
         match self.narrowed {
             Some(narrowed) => Precision::Narrowed(narrowed),

@@ -20,7 +20,7 @@ pub struct Suppression {
 /// A comment addressed to onnx-lint: a suppression, or the reason why it is malformed.
 pub type Parsed = Result<Suppression, String>;
 
-/// Separates the name of the tool from the suppression.
+/// Name of the tool, with which a suppression comment begins.
 const TOOL: &str = "onnx-lint";
 
 /// Parses a comment, which starts with `#`.
@@ -34,7 +34,7 @@ pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
         Some((at, addressed(rest)?))
     });
     own.or_else(|| {
-        // A complete suppression counts anywhere in a comment.
+        // A suppression with rules counts anywhere in a comment.
         let (before, rest) = comment.split_once("onnx-lint:")?;
         let parsed = suppression(rest.trim_start()).ok().filter(|found| !found.words.is_empty())?;
         Some((before.rfind('#')?, Ok(parsed)))

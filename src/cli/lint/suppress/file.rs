@@ -122,7 +122,7 @@ fn hash_comments(text: &str, strings_span_lines: bool) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns the lines of the nodes in ONNX text, up to the first node of a subgraph.
+/// Returns the lines of each node in ONNX text, up to the first node of its subgraphs.
 fn nodes(text: &str) -> Vec<RangeInclusive<u32>> {
     let parsed = parse(&Source::new("", text));
     let mut spans: Vec<Span> = parsed.spans.nodes().map(|(_, span)| span).collect();

@@ -48,7 +48,7 @@ impl Suppressions<'_> {
         report
     }
 
-    /// Reports faults of the comments of one file, unused ones only of ONNX text.
+    /// Reports faults of the comments of one file. Unused comments are only reported in ONNX text.
     pub fn of_document(mut self, input: &Input, settings: &Settings) -> Vec<Finding> {
         let judges_unused = language(input) == Some(Language::OnnxText);
         self.of_comments(input, settings, judges_unused)

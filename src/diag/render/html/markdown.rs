@@ -17,8 +17,8 @@ pub fn html(markdown: &str) -> String {
     written(events)
 }
 
-/// Renders a page of its own.
-/// `link` maps link targets; `code` links code spans, if it returns a target.
+/// Renders a standalone page.
+/// `link` maps link targets. If `code` returns a target for a code span, the span becomes a link.
 #[cfg(feature = "tools")]
 pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -> Option<String>) -> String {
     let mut linked = 0;

@@ -1,8 +1,8 @@
-//! Compares random expressions built as a [`Dim`] and as a directly evaluated tree.
+//! Tests [`Dim`] on random expressions; many tests compare it with a directly evaluated tree.
 
 use crate::graph::dim::{Answer, Bounds, Dim, Interval, Symbol};
 
-/// A linear congruential generator (constants of Knuth's MMIX), so that every run has equal cases.
+/// A linear congruential generator (constants of Knuth's MMIX), so that all runs test the same cases.
 struct Random(u64);
 
 impl Random {

@@ -9,7 +9,7 @@ fn dim(text: &str) -> Dim {
 /// Checks that `text` has the canonical form `expected`, and that this form is stable.
 fn check(text: &str, expected: &str) {
     assert_eq!(dim(text).to_string(), expected, "{text}");
-    assert_eq!(dim(expected).to_string(), expected, "a form is stable");
+    assert_eq!(dim(expected).to_string(), expected, "the form is stable");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn contradictory_ranges_are_rejected() {
 }
 
 #[test]
-fn comparisons_return_definite_answers() {
+fn comparisons_return_always_never_or_unknown() {
     use Answer::{Always, Never, Unknown};
     let bounds = Bounds::parse("{s: VR[2, int_oo], p: VR[4, 4]}");
     let equals =

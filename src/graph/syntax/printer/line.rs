@@ -1,6 +1,6 @@
 //! Prints a node as one line for display, with inlined constants and long parts shortened.
 //!
-//! The line cannot be parsed: `"2" = Reshape (x, {2,12})`.
+//! The line is not valid ONNX text: `"2" = Reshape (x, {2,12})`.
 
 use crate::graph::syntax::number::write_float;
 use crate::graph::syntax::span::Span;
@@ -11,11 +11,11 @@ use super::{NodeSpans, push_name, push_quoted, types};
 
 /// Maximum number of elements of an inlined constant.
 const MAX_INLINE: usize = 8;
-/// Longer lists are shortened.
+/// Maximum number of items of a list that is shown in full.
 const MAX_LIST: usize = 16;
 /// Number of items shown of a shortened list.
 const SHOWN: usize = 3;
-/// Longer strings are cut, in characters.
+/// Maximum number of characters of a string; longer strings are cut.
 const MAX_STRING: usize = 60;
 
 /// A node as one line, with the spans of its parts.
@@ -47,7 +47,7 @@ fn op(node: &Node) -> String {
     }
 }
 
-/// Returns the tensor of `value`: an initializer, or the attribute of a Constant.
+/// Returns the first attribute of the `Constant` node that produces `value`.
 fn constant(model: &Model, value: ValueId) -> Option<&AttrValue> {
     let (node, _) = model.producer(value)?;
     let node = &model.nodes[node];
@@ -209,7 +209,9 @@ fn inline_attribute(value: &AttrValue) -> Option<String> {
     })
 }
 
-/// Formats the first elements, half floats as numbers; `None` for external data.
+/// Formats the first `limit` elements, those of `float16` and `bfloat16` as numbers.
+/// Returns `None` for external data, unknown types, and `float16` or `bfloat16` tensors of more than
+/// [`MAX_INLINE`] elements.
 fn elements(tensor: &Tensor, limit: usize) -> Option<String> {
     if matches!(tensor.data, TensorData::External(_)) {
         return None;

@@ -1,8 +1,8 @@
 //! Prints models as ONNX text, with the span of every node.
 //!
-//! The output equals that of onnx's printer, except where the printer loses information that onnx's parser
-//! accepts: elements of types packed several to a byte, complex tensors (not sparse ones), and a function's
-//! attribute defaults, doc string and value infos.
+//! The output equals that of onnx's printer, with additions that onnx's parser accepts but its printer omits:
+//! elements of types narrower than a byte, dense complex tensors, and a function's attribute defaults, doc
+//! string and value infos.
 
 mod declaration;
 mod elements;
@@ -56,7 +56,7 @@ pub fn print_graph(model: &Model, graph: GraphId) -> Printed {
     Printed { text: printer.out, nodes: printer.nodes }
 }
 
-/// Prints an attribute with its type: `perm: ints = [1, 0]`.
+/// Prints an attribute with its kind: `perm: ints = [1, 0]`.
 pub fn attribute(model: &Model, attr: &Attribute) -> String {
     let mut printer = Printer::new(model);
     printer.attribute(attr);
@@ -114,7 +114,7 @@ impl<'m> Printer<'m> {
         push_name(&mut self.out, name);
     }
 
-    /// Prints a header line, preceded by the comma that ends the previous one.
+    /// Prints the comma that ends the previous line, and a header line; nothing without a `value`.
     fn entry(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.push(",\n   ");

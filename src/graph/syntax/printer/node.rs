@@ -20,7 +20,7 @@ impl Printer<'_> {
         let outputs = self.operands(&node.outputs);
         self.push(" = ");
         let op = self.op(node);
-        // Subgraphs come last, so that they do not separate the inputs from the operator.
+        // Subgraphs are long. If there are any, the attributes follow the inputs.
         let attributes_last = node.graphs().next().is_some();
         let mut attrs = Vec::new();
         if !attributes_last {

@@ -9,7 +9,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const MALFORMED: Refusal = Refusal::BadInput("the pool of n-grams is malformed");
 
-/// N-grams of the pool, as bytes of their items, with their positions in the pool.
+/// Position of each n-gram in the pool, by the bytes of its items.
 type Pool = BTreeMap<Vec<Vec<u8>>, usize>;
 
 /// Returns the items as bytes; integers as decimal digits.
@@ -39,8 +39,8 @@ fn pool(cx: &Cx) -> Result<Pool> {
     Ok(pool)
 }
 
-/// Counts the n-grams of the pool in each row.
-/// Up to `max_skip_count` items may be skipped between consecutive items of an n-gram.
+/// Computes `TfIdfVectorizer`, which counts the n-grams of the pool in each row.
+/// An n-gram may have gaps of up to `max_skip_count` items, which all have the same length.
 pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (rows, width) = match *x.shape() {
@@ -65,7 +65,7 @@ pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
         let line = &items[row * width..(row + 1) * width];
         let mut counts = vec![0.0; indexes.len()];
         for length in shortest..=longest.min(width) {
-            // Unigrams skip nothing.
+            // A single item has no gaps.
             for stride in 1..=if length == 1 { 1 } else { skips.saturating_add(1).min(width) } {
                 for start in 0..width {
                     let gram: Vec<Vec<u8>> =

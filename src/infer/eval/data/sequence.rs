@@ -17,7 +17,7 @@ pub(super) fn optional(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Optional(cx.val(0).cloned().map(Box::new))])
 }
 
-/// Returns the element of an optional; since opset 18 the input may be a plain value.
+/// Computes `OptionalGetElement`; a plain value, valid since opset 18, is returned unchanged.
 pub(super) fn optional_get_element(cx: &Cx) -> Result<Vec<Val>> {
     match cx.val(0).ok_or(ABSENT)? {
         Val::Optional(None) => bad("the optional is empty"),
@@ -43,7 +43,7 @@ pub(super) fn construct(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// Returns the value of input `i`, a position in a sequence of `len` items; `None` if it is absent.
+/// Returns the position in input `i`, counted from 0 among `len` items; `None` if it is absent.
 fn place(cx: &Cx, i: usize, len: usize) -> Result<Option<usize>> {
     let out = Refusal::BadInput("a position is out of range");
     cx.scalar_int(i)?.map(|at| index(at, len).ok_or(out)).transpose()
@@ -56,7 +56,7 @@ pub(super) fn at(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![items[at].clone()])
 }
 
-/// Inserts an item, at the end if no position is given.
+/// Computes `SequenceInsert`, by default at the end.
 pub(super) fn insert(cx: &Cx) -> Result<Vec<Val>> {
     let mut items = cx.sequence(0)?.to_vec();
     let item = cx.val(1).ok_or(ABSENT)?.clone();
@@ -68,7 +68,7 @@ pub(super) fn insert(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// Removes an item, the last one if no position is given.
+/// Computes `SequenceErase`, by default of the last item.
 pub(super) fn erase(cx: &Cx) -> Result<Vec<Val>> {
     let mut items = cx.sequence(0)?.to_vec();
     let last = items.len().checked_sub(1).ok_or(Refusal::BadInput("the sequence is empty"))?;
@@ -82,9 +82,9 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![], vec![cx.sequence(0)?.len() as i64])
 }
 
-/// Splits a tensor into a sequence.
-/// A scalar `split` is the size of all parts but the last. Without `split`, parts have size 1 and lose
-/// the axis unless `keepdims`.
+/// Computes `SplitToSequence`.
+/// A scalar `split` is the size of the parts, of which the last may be smaller. Without `split`, it is 1. With
+/// `keepdims` 0, parts of size 1 lose the axis. A vector `split` gives each size, and `keepdims` is ignored.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;

@@ -23,7 +23,7 @@ pub(super) fn concat(cx: &Cx) -> Result<Array> {
     Array::strings(pair.shape, joined)
 }
 
-/// Splits strings; pads the parts with empty strings to a common count, and returns the counts.
+/// Computes `StringSplit`: the parts, padded with empty strings to a common count, and the counts.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let most = cx.int_attr("maxsplit").map(to_size).transpose()?;
@@ -61,7 +61,8 @@ fn words(text: &str, most: Option<usize>) -> Vec<&str> {
     parts
 }
 
-/// Drops stop words, then changes case. The tensor is a vector, or a matrix of one row.
+/// Computes `StringNormalizer`: drops stop words, then changes case.
+/// The tensor is a vector, or a matrix of one row.
 pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if !matches!(x.shape(), [_] | [1, _]) {
@@ -90,7 +91,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     Array::strings(shape, kept)
 }
 
-/// Matches whole strings; the `regex` crate follows the RE2 pattern syntax.
+/// Computes `RegexFullMatch`. The syntax of the `regex` crate is based on that of RE2.
 pub(super) fn regex_full_match(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pattern = cx.text("pattern", "");

@@ -4,11 +4,12 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Calls with an overlap this close to the limit are refused, because rounding determines the result.
+/// Largest difference between an overlap and the limit that rounding may hide.
+/// Calls with a smaller, nonzero difference are refused.
 const NEAR: f64 = 1e-5;
 
 /// Returns the corners of a box: top, left, bottom, right.
-/// Rounds to `float`, as runtimes do, because rounding may decide whether boxes touch.
+/// Computed corners are rounded to `float`, as in runtimes, because rounding may decide whether boxes touch.
 fn corners(values: &[f64], centred: bool) -> [f64; 4] {
     let [a, b, c, d] = [values[0], values[1], values[2], values[3]];
     match centred {
@@ -26,8 +27,8 @@ fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     if union > 0.0 { shared / union } else { 0.0 }
 }
 
-/// Selects the boxes of highest score per batch and class, dropping those that overlap a better one.
-/// Each result row has batch, class and box.
+/// Computes `NonMaxSuppression`: selects the boxes of highest score per batch and class.
+/// A box that overlaps a better one by more than the limit is dropped. Each result row has batch, class and box.
 pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {

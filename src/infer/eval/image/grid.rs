@@ -39,7 +39,7 @@ impl Sampler {
         Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
 
-    /// Returns elements and weights for a coordinate from −1 to 1 along an axis.
+    /// Returns elements and weights for a coordinate along an axis, which reaches from −1 to 1.
     fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
         let n = length as f64;
         // Nearest-element selection uses `float` arithmetic, as in runtimes.
@@ -65,7 +65,7 @@ impl Sampler {
         let inside = match self.padding {
             Padding::Zeros => at,
             Padding::Border => at.clamp(0, n - 1),
-            // Reflect at the centers of the outermost elements, or at their outer edges.
+            // With `align_corners`, reflect at the centers of the outermost elements, else at their outer edges.
             Padding::Reflection if self.align_corners && n == 1 => 0,
             Padding::Reflection => {
                 let (period, last) = if self.align_corners { (2 * n - 2, 0) } else { (2 * n, 1) };
@@ -119,7 +119,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Generates grid points by applying each sample's affine map to a regular grid.
+/// Computes `AffineGrid`, which applies each sample's affine map to a regular grid.
 pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     let (theta, size) = (cx.tensor(0)?, to_sizes(&cx.tensor(1)?.as_i64s()?)?);
     let [batch, _, spatial @ ..] = &size[..] else {

@@ -30,9 +30,8 @@ impl Interpolation {
         }
     }
 
-    /// Returns the weights around a coordinate with fractional part `part`.
-    /// A `stretch` below 1 widens the kernel, so that downsampling covers every element (antialiasing); the
-    /// weights then sum to 1.
+    /// Returns the weights around a coordinate with fractional part `part`, scaled to sum to 1.
+    /// A `stretch` below 1 widens the kernel, so that downsampling reads every element (antialiasing).
     pub(super) fn weights(self, part: f64, stretch: f64) -> Vec<Weighted> {
         let first = (-self.reach() / stretch).floor() as i64 + 1;
         let weights = (first..=1 - first).map(|i| (i, self.at((i as f64 - part) * stretch)));

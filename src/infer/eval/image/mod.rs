@@ -1,4 +1,4 @@
-//! Image resampling and box selection.
+//! Image resampling, pooling of regions, and box selection.
 
 mod boxes;
 mod grid;

@@ -87,7 +87,7 @@ fn round(mode: &str, at: f64) -> Result<i64> {
 }
 
 /// Computes `Upsample`.
-/// Before opset 10 the scales are attributes: first height and width, then all axes.
+/// In opset 1, the scales of height and width are attributes; from opset 7 to 8, the scales of all axes are.
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {
@@ -121,7 +121,7 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     if !is_nearest {
         return interpolated(cx, x, &resized, &coordinates, false);
     }
-    // The specification leaves the rounding open. ONNX Runtime rounds up if it shrinks the axis, else down.
+    // The specification does not define the rounding. ONNX Runtime rounds up if it shrinks the axis, else down.
     let near = |axis: &Axis, at: f64| if axis.scale < 1.0 { at.ceil() } else { at.floor() };
     let place = |axis: &Axis, at: &f64| Some((near(axis, *at) as i64).clamp(0, axis.last()) as usize);
     let places: Vec<_> = resized
@@ -223,7 +223,8 @@ fn single(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
-/// Maps an index of the resized axis to a coordinate of the original, rounding each step by `r`.
+/// Maps an index of the resized axis to a coordinate of the original axis.
+/// Except for `tf_crop_and_resize`, each step is rounded by `r`.
 fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> Result<f64> {
     let (length, resized, scale) = (axis.length as f64, axis.resized as f64, r(axis.scale));
     let half_pixel = r(r(r(at + 0.5) / scale) - 0.5);
@@ -259,8 +260,8 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
                 true => start * (length - 1.0) + at * (end - start) * (length - 1.0) / (resized - 1.0),
                 false => 0.5 * (start + end) * (length - 1.0),
             };
-            // Runtimes leave an axis of unchanged size as is, whatever the region. On the edge, rounding
-            // decides whether a coordinate is inside.
+            // Runtimes ignore the region along an axis of scale 1. On the edge, rounding decides whether a
+            // coordinate is inside.
             let is_kept = axis.scale == 1.0 && axis.region != (0.0, 1.0);
             let is_near = |edge: f64| at != edge && (at - edge).abs() < 1e-5;
             if is_kept || is_near(0.0) || is_near(length - 1.0) {

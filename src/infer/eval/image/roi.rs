@@ -35,7 +35,7 @@ fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f6
     ])
 }
 
-/// Computes `RoiAlign`; refuses samples so close to the border that rounding decides.
+/// Computes `RoiAlign`; refuses samples for which rounding decides whether they are inside the image.
 pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
     let (x, rois) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, height, width], &[count, 4]) = (x.shape(), rois.shape()) else {

@@ -19,7 +19,7 @@ pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
     let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("the input must have rank 4") };
     let area = b.checked_mul(b).ok_or(Refusal::TooLarge)?;
     if c % area != 0 {
-        return bad("the number of channels is not a multiple of the block size");
+        return bad("the number of channels is not a multiple of `blocksize` squared");
     }
     let depth = c / area;
     let blocks = match cx.text("mode", "DCR").as_str() {
@@ -36,7 +36,7 @@ pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
     cx.room(x.shape())?;
     let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("the input must have rank 4") };
     if h % b != 0 || w % b != 0 {
-        return bad("the height or width is not a multiple of the block size");
+        return bad("the height or width is not a multiple of `blocksize`");
     }
     let blocks = x.reshaped(vec![n, c, h / b, b, w / b, b])?;
     let order = match cx.text("mode", "DCR").as_str() {

@@ -12,7 +12,7 @@ pub(super) fn whole(dim: usize) -> Places {
     (0..dim).map(Some).collect()
 }
 
-/// Rearranges each axis of `x` by its source indices. `fill` has one element; zero if absent.
+/// Rearranges each axis of `x` by its source indices. `fill` is one element; the default is zero.
 pub fn by_axis(cx: &Cx, x: &Array, axes: &[Places], fill: Option<&Array>) -> Result<Array> {
     let shape: Vec<usize> = axes.iter().map(Vec::len).collect();
     cx.room(&shape)?;

@@ -41,7 +41,7 @@ pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
     pool.take(shape, &offsets)
 }
 
-/// Splits by sizes from an input or attribute; without them, evenly into as many parts as outputs.
+/// Computes `Split` by sizes from an input or attribute, or else evenly into one part per output.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
@@ -49,7 +49,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
         Some(sizes) => to_sizes(&sizes)?,
         None => {
             let parts = cx.call.outputs;
-            // The specification does not define the parts if the two counts differ.
+            // The specification does not define the parts if `num_outputs` differs from the number of outputs.
             if cx.int("num_outputs", parts as i64) != parts as i64 {
                 return Err(Refusal::Unsupported);
             }
@@ -71,7 +71,7 @@ fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
     Ok(sizes)
 }
 
-/// Splits a tensor along an axis into parts of these sizes, which must add up.
+/// Splits a tensor along an axis into parts of these sizes, which must add up to the size of the axis.
 pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<Array>> {
     cx.room(x.shape())?;
     if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(x.shape()[along]) {
@@ -91,10 +91,10 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// Smallest end that some runtimes treat as "to the last element", like `INT32_MAX` and `INT64_MAX`.
+/// Ends from this limit on may mean "to the end", as `INT32_MAX` and `INT64_MAX` do.
 const FAR: i64 = i32::MAX as i64;
 
-/// Slices a tensor, clamping bounds to the dimension. Bounds are attributes before opset 10.
+/// Computes `Slice`, clamping bounds to the dimension. Bounds are attributes before opset 10.
 pub(super) fn slice(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let required = Refusal::BadInput("the starts and ends are required");

@@ -29,8 +29,8 @@ pub(super) fn gather(cx: &Cx) -> Result<Array> {
     x.take(result, &offsets)
 }
 
-/// Returns the offset in `of` for every position of `indices`.
-/// The index replaces the coordinate along the axis.
+/// Returns the offset in a tensor of shape `of` for every position of `indices`.
+/// The index at the position replaces its coordinate along the axis.
 pub(super) fn element_offsets(of: &[usize], indices: &Array, along: usize) -> Result<Vec<usize>> {
     if indices.rank() != of.len() {
         return bad("the data and the indices differ in rank");
@@ -58,8 +58,8 @@ pub(super) fn gather_elements(cx: &Cx) -> Result<Array> {
     x.take(indices.shape().to_vec(), &element_offsets(x.shape(), indices, along)?)
 }
 
-/// Returns the offsets of the slices that the index vectors (last axis of `indices`) select.
-/// Also returns the slice size.
+/// Returns the size and the offsets of the slices that the index vectors select.
+/// The index vectors lie along the last axis of `indices`.
 pub(super) fn slice_offsets(of: &[usize], indices: &Array) -> Result<(usize, Vec<usize>)> {
     let depth = *indices.shape().last().ok_or(Refusal::BadInput("the indices must not be a scalar"))?;
     if depth > of.len() {
@@ -85,7 +85,7 @@ pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = shape::to_size(cx.int("batch_dims", 0))?;
     if batch >= x.rank().min(indices.rank()) || x.shape()[..batch] != indices.shape()[..batch] {
-        return bad("the batch dimensions of the data and the indices differ");
+        return bad("`batch_dims` does not match the shapes of the data and the indices");
     }
     let inner = &x.shape()[batch..];
     let (slice, mut starts) = slice_offsets(inner, indices)?;

@@ -111,7 +111,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     values.take(shape, &chosen)
 }
 
-/// Keeps the upper (or lower) triangle of each matrix, including the diagonal; zero elsewhere.
+/// Computes `Trilu`: keeps one triangle of each matrix, up to diagonal `k`, and sets the rest to zero.
 pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

@@ -1,4 +1,4 @@
-//! Operators that create, move and select elements without arithmetic.
+//! Operators that create, convert, move and select elements.
 
 mod blocks;
 mod by_axis;

@@ -47,7 +47,7 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     if mode != "constant" && end > start && start.max(0) >= end.min(n) {
         return bad("an axis without remaining elements cannot be padded in this mode");
     }
-    // Reflection and wrapping cover only the cropped range.
+    // Reflection and wrapping use only the elements that negative pads leave.
     let (low, high) = (start.max(0), end.min(n));
     let place = |i: i64| match mode {
         "edge" => Some(i.clamp(0, n - 1)),

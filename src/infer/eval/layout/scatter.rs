@@ -74,7 +74,7 @@ fn combined<T: Copy>(mut data: Vec<T>, updates: &[T], offsets: &[usize], f: fn(T
     data
 }
 
-/// Writes a run of entries into a cache, at a separate index for each batch sample.
+/// Computes `TensorScatter`: writes a run of entries into a cache, at one index per batch sample.
 pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
     let (cache, update) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.room(cache.shape())?;

@@ -22,7 +22,7 @@ pub(super) fn relu(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, |x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0))
 }
 
-/// Computes activations of one real number, with their attributes.
+/// Computes activation functions of a real number, including those with attributes.
 pub(super) fn activation(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let alpha = |default| cx.float("alpha", default);
@@ -42,7 +42,7 @@ pub(super) fn activation(cx: &Cx) -> Result<Array> {
             map_reals(x, |x| if x > alpha { x } else { 0.0 })
         }
         "Elu" => elu(x, alpha(1.0), 1.0, 1.0),
-        // For positive x, the formula yields 0 · ∞, which is NaN, although x is intended.
+        // With `alpha` 0, the formula yields 0 · ∞ = NaN for positive x, although x is intended.
         "Celu" if alpha(1.0) == 0.0 => Err(Refusal::Unsupported),
         "Celu" => elu(x, alpha(1.0), alpha(1.0), 1.0),
         "Selu" => {
@@ -91,7 +91,6 @@ pub(super) fn prelu(cx: &Cx) -> Result<Array> {
         let scaled = values.iter().zip(offsets).map(|(&x, i)| if x < 0.0 { slopes[i] * x } else { x });
         return Array::from_f64s(x.elem(), x.shape().to_vec(), scaled.collect());
     }
-    // The slopes broadcast to the shape of the data, not vice versa.
     spread(slope.shape(), x.shape())?;
     Pair::of(cx)?.combine(|x, s| if x < 0.0 { s * x } else { x }, |x, s| if x < 0 { s * x } else { x })
 }

@@ -18,7 +18,7 @@ pub(super) fn arithmetic(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// Fails for integer divisors that contain zero.
+/// Returns the divisor; fails if it is an integer tensor that contains zero.
 fn divisor(b: &Array) -> Result<&Array> {
     match b.elem().is_integer() && b.ints()?.contains(&0) {
         true => bad("integer division by zero"),
@@ -64,7 +64,8 @@ pub(super) fn pow(cx: &Cx) -> Result<Array> {
     cast_to(&powers, a.elem())
 }
 
-/// Truncates fractions from negative exponents: 0 unless the base is ±1.
+/// Raises an integer to a power; `None` for 0 to a negative power.
+/// Any other base than ±1 to a negative power is a fraction, which truncates to 0.
 fn int_pow(base: i128, exponent: i128) -> Option<i128> {
     match u64::try_from(exponent) {
         Ok(mut exponent) => {

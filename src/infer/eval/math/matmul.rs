@@ -81,7 +81,7 @@ fn multiply(a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     Array::from_f64s(a.elem(), factors.shape, data)
 }
 
-/// Computes `α · A · B + β · C`, with optionally transposed A and B.
+/// Computes `Gemm`: `α · A · B + β · C`, with A and B optionally transposed.
 pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     let turned = |i: usize, name: &str| match cx.tensor(i)? {
         x if x.rank() != 2 => bad("an operand must be a matrix"),

@@ -45,7 +45,7 @@ impl Groups {
     }
 }
 
-/// Computes a reduction over axes from an input (newer versions) or attribute.
+/// Computes `Reduce*` over axes from an input (newer versions) or attribute (older ones).
 /// Without axes, reduces all of them unless `noop_with_empty_axes`.
 pub(super) fn reduce(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
@@ -75,7 +75,7 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
 
 type IntReducer = fn(ElemType, &[i128]) -> Result<i128>;
 
-/// Returns the reductions that are exact on integers.
+/// Returns the function that reduces integers to an integer; `None` if there is none.
 fn int_reducer(op: &str) -> Option<IntReducer> {
     Some(match op {
         "ReduceSum" => |_, group| Ok(group.iter().sum()),
@@ -129,7 +129,7 @@ pub fn log_sum_exp(group: &[f64]) -> f64 {
 }
 
 /// Computes `ArgMax` and `ArgMin`.
-/// The first NaN wins, as in NumPy; else the first extreme, or the last with `select_last_index`.
+/// NaN wins, as in NumPy. Of several candidates, the first wins, or the last with `select_last_index`.
 pub(super) fn arg(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;

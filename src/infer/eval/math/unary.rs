@@ -62,8 +62,8 @@ pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `Clip`; if the lower bound is above the upper bound, the result is the upper bound.
-/// Bounds are inputs since opset 11, and attributes before. Since opset 6, a missing bound of a float tensor
-/// is the least or greatest finite number, so infinities become finite.
+/// Bounds are inputs since opset 11, and attributes before. Since opset 6, a missing bound of a float tensor is
+/// the least or greatest finite number (before opset 11, that of `float`), so infinities become finite.
 pub(super) fn clip(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.elem().is_integer() {

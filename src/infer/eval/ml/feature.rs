@@ -6,7 +6,8 @@ use crate::infer::eval::layout::join;
 use crate::infer::eval::shape::{index, numel, to_size};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Selects along the last axis. A vector counts as a matrix of one row.
+/// Computes `ArrayFeatureExtractor`, which selects along the last axis.
+/// A vector counts as a matrix of one row.
 pub(super) fn extract(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
     let Some((&width, lead)) = x.shape().split_last() else { return bad("the input must not be a scalar") };

@@ -17,7 +17,7 @@ fn table(cx: &Cx, ints: &str, strings: &str) -> Result<Array> {
     }
 }
 
-/// Converts each row to a map from class labels to scores.
+/// Computes `ZipMap`: converts each row to a map from class labels to scores.
 pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let labels = Arc::new(table(cx, "classlabels_int64s", "classlabels_strings")?);
@@ -37,7 +37,7 @@ pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence((0..rows).map(row).collect::<Result<_>>()?)])
 }
 
-/// Returns the values of a map in vocabulary order; zero for absent keys.
+/// Computes `DictVectorizer`: the values of a map in vocabulary order, zero for absent keys.
 pub(super) fn dict_vectorizer(cx: &Cx) -> Result<Array> {
     let Some(Val::Map(given, values)) = cx.val(0) else { return bad("the input must be a map") };
     let vocabulary = table(cx, "int64_vocabulary", "string_vocabulary")?;

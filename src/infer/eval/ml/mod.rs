@@ -1,4 +1,4 @@
-//! Operators of `ai.onnx.ml`, except classifiers and support vector machines.
+//! Operators of `ai.onnx.ml`, except `CastMap`, classifiers and support vector machines.
 
 mod encode;
 mod feature;

@@ -25,7 +25,7 @@ impl Aggregate {
     }
 }
 
-/// Computes `TreeEnsemble` (version 5), which covers all aggregations.
+/// Computes `TreeEnsemble` (version 5); `post_transform` is not supported.
 pub(super) fn tree_ensemble(cx: &Cx) -> Result<Array> {
     let aggregate = match cx.int("aggregate_function", 1) {
         0 => Aggregate::Average,
@@ -91,7 +91,7 @@ fn predict(cx: &Cx, forest: &Forest, aggregate: Aggregate, base: &[f64], elem: E
 /// Returns the targets and weights of the leaf that a row reaches.
 fn walk<'a>(forest: &'a Forest, root: Next, row: &[f64]) -> Result<&'a [(usize, f64)]> {
     let mut next = root;
-    // A longer path than the number of nodes means that there is a cycle.
+    // A path with more steps than there are nodes contains a cycle.
     for _ in 0..=forest.nodes.len() {
         let at = match next {
             Next::Leaf(leaf) => return Ok(&forest.leaves[leaf]),

@@ -18,7 +18,7 @@ impl Activation {
     }
 }
 
-/// Function of a named activation, with the defaults of alpha and beta; `None` for an unused one.
+/// Function of a named activation, with the defaults of alpha and beta; `None` for an unused parameter.
 type Named = (fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
 
 fn named(name: &str) -> Option<Named> {
@@ -38,7 +38,8 @@ fn named(name: &str) -> Option<Named> {
     })
 }
 
-/// Returns the activations of all directions. Activations with parameters consume them in order.
+/// Returns the activations of all directions.
+/// Each activation with a parameter takes the next entry of `activation_alpha` or `activation_beta`.
 pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>> {
     let defaults: &[&str] = match cx.call.op {
         "RNN" => &["Tanh"],

@@ -67,8 +67,8 @@ pub(super) fn conv(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Computes a causal depthwise convolution over `batch × channels × length`.
-/// A state of `kernel − 1` elements supplies the elements before the input and is updated.
+/// Computes `CausalConvWithState`: a causal depthwise convolution over `batch × channels × length`.
+/// The state holds the `kernel − 1` elements before the input. The new state is the second output.
 pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, length], &[features, 1, kernel]) = (x.shape(), w.shape()) else {

@@ -93,7 +93,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         _ => return bad("unknown value of `update_rule`"),
     };
     let per_head = sizes.batch * sizes.length * sizes.heads;
-    // A gate with fewer values has one for all keys of a head, or one for all heads of a token.
+    // A gate with fewer values has one value per head for all key elements, or one per token for all heads.
     let gate = |i: usize, needed: bool, count: usize| -> Result<Option<Vec<f64>>> {
         if !needed {
             return Ok(None);

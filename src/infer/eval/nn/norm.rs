@@ -160,7 +160,7 @@ pub(super) fn lp(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
-/// Divides by a power of the sum of squares over neighboring channels.
+/// Computes `LRN`: divides by a power of a scaled sum of squares over neighboring channels.
 pub(super) fn local_response(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

@@ -80,7 +80,7 @@ fn norm_order(cx: &Cx) -> Result<f64> {
     if p > 0.0 { Ok(p) } else { bad("the attribute `p` must be positive") }
 }
 
-/// Pools all spatial axes into one element.
+/// Computes `GlobalAveragePool`, `GlobalMaxPool` and `GlobalLpPool`.
 pub(super) fn global(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;

@@ -22,7 +22,7 @@ fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),
         (0, 3) => Ok(x.clone()),
-        _ => bad("the input and the weights must have rank 3"),
+        _ => bad("`layout` must be 0 or 1, and the input and the states must have rank 3"),
     }
 }
 
@@ -81,7 +81,7 @@ impl Sizes {
     }
 }
 
-/// Returns the hidden states over time, the last hidden state and (LSTM) the last cell state.
+/// Computes `RNN`, `GRU` or `LSTM`: all hidden states, the last one and (`LSTM`) the last cell state.
 pub(super) fn recurrent(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let gates = gate_count(cx.call.op)?;

@@ -6,8 +6,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{index, to_size};
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// Rotates pairs of elements by position-dependent angles.
-/// Pairs are adjacent if `interleaved`, else they combine the first and second halves.
+/// Computes `RotaryEmbedding`, which rotates pairs of elements by position-dependent angles.
+/// Pairs are adjacent if `interleaved`; otherwise, a pair has one element of each half.
 pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
     let (x, cos, sin) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;

@@ -5,7 +5,8 @@ use crate::infer::eval::math::{log_sum_exp, max_or_nan};
 use crate::infer::eval::shape::{Split, axis, numel};
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// Works along one axis since opset 13; before, over all axes from `axis` on.
+/// Computes `Softmax`, `LogSoftmax` or `Hardmax` along one axis.
+/// Before opset 13, all axes from `axis` on count as one.
 pub(super) fn softmax(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

@@ -68,7 +68,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Reads all attributes, with padding from `pads` and no output size yet.
+    /// Reads the kernel size, `strides`, `dilations` and `pads`, and leaves the output size at 0.
     pub fn unplaced(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let rank = input.len();
         let named = cx.ints("kernel_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
@@ -93,7 +93,7 @@ impl Window {
         let zeros =
             window.kernel.contains(&0) || window.strides.contains(&0) || window.dilations.contains(&0);
         if lengths != [rank; 3] || window.pads.len() != 2 * rank || zeros {
-            return bad("the window attributes do not match the spatial axes");
+            return bad("the window attributes contain 0 or do not match the spatial axes");
         }
         Ok(window)
     }

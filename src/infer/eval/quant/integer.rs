@@ -1,7 +1,7 @@
 //! Products of quantized matrices and convolutions of quantized images.
 //!
-//! Differences from the zero points are integers below 2¹⁷, so their products and sums are exact in `f64`
-//! for every size within the budget.
+//! 8-bit integers differ from their zero points by less than 2⁸, so sums of up to 2³⁷ products are exact in
+//! `f64`.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;

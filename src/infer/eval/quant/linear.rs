@@ -55,7 +55,7 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     if wanted.is_some_and(|wanted| wanted != to) || zero.is_some_and(|zero| zero.len() != scale.len()) {
         return bad("the zero point does not match the scale or `output_dtype`");
     }
-    // Integers may be quantized too; they are divided in the type of the scale.
+    // The input, which may be an integer tensor, is divided in the type `precision` or that of the scale.
     let precision = elem_attr(cx, "precision")?.unwrap_or(scale.elem());
     if !precision.is_float() {
         return bad("the precision must be a float type");
@@ -103,7 +103,8 @@ pub(super) fn dequantize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(to, x.shape().to_vec(), products.collect())
 }
 
-/// Quantizes to `uint8`, with a scale and zero point that cover all values and 0.
+/// Computes `DynamicQuantizeLinear`: the `uint8` values, the scale and the zero point.
+/// The quantized range includes all values and 0.
 ///
 /// Each step is rounded to `float`, as in the function body of the specification.
 pub(super) fn dynamic_quantize(cx: &Cx) -> Result<Vec<Array>> {

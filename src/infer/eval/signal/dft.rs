@@ -113,7 +113,7 @@ pub(super) fn stft(cx: &Cx) -> Result<Array> {
     };
     let onesided = cx.flag("onesided", true)?;
     if step == 0 || frame == 0 || frame > length || window.as_ref().is_some_and(|w| w.len() != frame) {
-        return bad("the frame length or step does not match the signal");
+        return bad("the frame length, the step or the window does not match the signal");
     }
     if onesided && parts == 2 {
         return bad("`onesided` is not supported for a complex signal");

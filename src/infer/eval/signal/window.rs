@@ -10,7 +10,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
 
-/// Computes a window as a sum of cosines.
+/// Computes `HannWindow`, `HammingWindow` or `BlackmanWindow` as a sum of cosines.
 ///
 /// A periodic window is a symmetric window of `size + 1` without its last element.
 pub(super) fn window(cx: &Cx) -> Result<Array> {

@@ -23,7 +23,7 @@ fn integer_arithmetic_wraps_and_division_truncates_toward_zero() {
 }
 
 #[test]
-fn right_shift_of_a_negative_integer_keeps_the_sign() {
+fn right_shift_keeps_the_sign_and_left_shift_fills_with_zeros() {
     let shift = |direction, x, by| {
         call("BitShift").text("direction", direction).of(whole(Int8, &[x])).of(whole(Int8, &[by]))
     };
@@ -100,7 +100,7 @@ fn casts_truncate_wrap_and_saturate() {
 }
 
 #[test]
-fn reductions_cover_empty_tensors_and_all_axes() {
+fn reductions_accept_empty_tensors_and_reduce_all_axes_by_default() {
     let over = |op, x| call(op).of(x).of(ints(&[1], &[0]));
     let empty = || reals(&[0, 1], &[]);
     over("ReduceMax", empty()).gives(&[reals(&[1, 1], &[f64::NEG_INFINITY])]);

@@ -1,4 +1,4 @@
-//! Tests of calls that are not evaluated.
+//! Tests of calls that are refused, or whose results are undetermined.
 
 use super::{Array, Attr, Refusal, Val, call, ints, reals, whole};
 use crate::graph::element::ElemType::{Int8, Int32};
@@ -174,7 +174,7 @@ fn results_decided_by_rounding_or_overflow_are_refused() {
 }
 
 #[test]
-fn comparing_nan_or_infinity_is_undetermined() {
+fn nan_infinity_and_overflowing_squares_are_undetermined_for_some_operators() {
     for (op, x, is_open) in [
         ("ReduceMax", f64::NAN, true),
         ("ReduceMax", 2.0, false),
@@ -217,7 +217,6 @@ fn quantization_is_not_folded() {
     }
 }
 
-/// ONNX Runtime keeps the sizes of axes counted from the end, and leaves sums uninitialized.
 #[test]
 fn sum_of_an_empty_tensor_is_undetermined() {
     let (nothing, something) = (|| reals(&[2, 0], &[]), || reals(&[2, 1], &[1.0, 2.0]));
@@ -231,7 +230,7 @@ fn sum_of_an_empty_tensor_is_undetermined() {
     is("", "Concat", &[nothing(), something()], false);
 }
 
-/// ONNX Runtime computes many integer operators in `double`, and saturates.
+/// ONNX Runtime computes many integer operators in `double`, and saturates where others wrap.
 #[test]
 fn integers_not_exact_in_double_are_undetermined() {
     let far = 1 << 53;

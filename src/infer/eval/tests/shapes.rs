@@ -3,7 +3,7 @@
 use super::{Attr, bools, call, ints, reals};
 
 #[test]
-fn shape_operators_clamp_their_range() {
+fn shape_clamps_its_bounds_and_range_excludes_its_limit() {
     let x = || reals(&[2, 3, 4], &[0.0; 24]);
     call("Shape").of(x()).gives(&[ints(&[3], &[2, 3, 4])]);
     call("Shape").int("start", -1).of(x()).gives(&[ints(&[1], &[4])]);
@@ -107,7 +107,7 @@ fn gather_and_scatter_support_negative_indices_and_reductions() {
 }
 
 #[test]
-fn top_k_unique_and_one_hot_order_their_results() {
+fn top_k_keeps_ties_in_order_and_unique_sorts() {
     let x = || ints(&[4], &[3, 1, 3, 2]);
     let top = |largest| call("TopK").int("largest", largest).of(x()).of(ints(&[1], &[2]));
     top(1).gives(&[ints(&[2], &[3, 3]), ints(&[2], &[0, 2])]);

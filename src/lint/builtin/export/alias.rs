@@ -1,8 +1,8 @@
 //! EXP003: in-place changes of a traced size, which also change its aliases.
 //!
 //! In `n = x.shape[1]; m = n; m += 2`, tracing represents `x.shape[1]` as a tensor, so `m += 2` also changes `n`.
-//! Without tracing, `n` and `m` are independent numbers. The graph then contains the sum in place of the size, which
-//! is visible if an operator receives it as both operands.
+//! Without tracing, `n` and `m` are independent numbers. A traced graph therefore contains the changed size in place of
+//! the original one, and an operator on `n` and `m` receives the changed size as both operands.
 
 use super::Detector;
 use crate::diag::rule_ids::IN_PLACE_SHAPE_ALIAS;
@@ -74,13 +74,13 @@ fn find(cx: &LintContext, id: NodeId, node: &Node) -> Option<Alias> {
     by_constant.then_some(Alias { node: id, change, shape })
 }
 
-/// Whether a node is an operator for which equal operands are pointless.
+/// Whether a node has an operator whose operands are rarely meant to be equal.
 fn is_suspect(node: &Node) -> bool {
     let ops = ["Add", "Sub", "Div", "Mod", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"];
     node.domain().is_empty() && ops.contains(&&*node.op_type)
 }
 
-/// Returns the Shape node that a value is an unchanged element of.
+/// Returns the Shape node that a value is selected from without arithmetic.
 fn shape_behind(cx: &LintContext, mut value: ValueId) -> Option<NodeId> {
     for _ in 0..MAX_STEPS {
         let (maker, _) = cx.model.producer(value)?;

@@ -20,18 +20,18 @@ use crate::lint::locate::Part;
 /// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// A demand on a dynamic size, with the node that has the demand.
+/// Demand on a dynamic size, with the node that makes it.
 struct Baked {
     node: NodeId,
     demand: Demand,
     free: DynamicDim,
-    /// Node that fails, if it is a later one.
+    /// Later node that fails, if `node` itself does not.
     met: Option<NodeId>,
-    /// Sizes at which the model fails: `batch = 3`.
+    /// Sizes at which the model fails, such as `batch = 3`.
     counterexample: Option<String>,
 }
 
-/// Creates one finding for all nodes that fix a size.
+/// Creates one finding for all nodes of a fault; `None` if there are none.
 fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let (found, more) = all.split_first()?;
     let node = &cx.model.nodes[found.node];
@@ -84,7 +84,7 @@ fn label(cx: &LintContext, found: &Baked) -> String {
         }
         (Kind::Leads, _) => {
             format!(
-                "always {fixed}, whatever {size} is: the batch axis absorbs the difference, which mixes up rows or fails"
+                "always {fixed}, whatever {size} is: -1 changes the batch size instead, which mixes up rows or fails"
             )
         }
         (Kind::Resamples, _) => {
@@ -92,7 +92,7 @@ fn label(cx: &LintContext, found: &Baked) -> String {
         }
         (Kind::Moves, _) => {
             format!(
-                "always {fixed} rows, whatever {size} is: another axis absorbs the difference, which mixes up rows"
+                "always {fixed} rows, whatever {size} is: -1 changes another axis instead, which mixes up rows"
             )
         }
         (Kind::Divides, _) => {
@@ -139,7 +139,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let demands = Demands { cx, free: &free, reach: &reach };
     let mut faults = Faults::default();
     for (id, node) in cx.nodes() {
-        // A conflict at a later node proves a failure, and takes precedence over demands of the node itself.
+        // Conflicts are added first: of several demands of a node, the first is kept unless a later one is proved.
         for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
@@ -216,7 +216,7 @@ fn is_proved(found: &Baked) -> bool {
     found.free.named && found.counterexample.is_some()
 }
 
-/// Returns the symbol, and its only value that meets the demand, if the demand is linear in one symbol.
+/// Returns a symbol and its only valid value, if the demand is linear in this symbol and has no other.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

@@ -38,7 +38,7 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
     found.chain(at_weight(demands, id, node)).collect()
 }
 
-/// Returns the conflict of a weight product, if an earlier Reshape folds the batch into the features.
+/// Returns the conflict at a product with a weight, if a Reshape folds the batch into the features.
 ///
 /// Example: `{2,-1}` reshapes `[batch,3,4]` to `[2,6*batch]`, and a weight of 12 rows fits one batch size only.
 fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {
@@ -102,7 +102,7 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
     axes.filter_map(conflict).collect()
 }
 
-/// Returns the node that introduced a size into the shape of a value, with the result of `made_by`.
+/// Returns the node that introduced a size into the shape of a value, and its result of `made_by`.
 ///
 /// Returns `None` if a weight also has the size, because the size may come from the weight.
 fn cause<T>(
@@ -129,7 +129,7 @@ fn cause<T>(
     None
 }
 
-/// Returns the input by which a node replaces dynamic sizes of its result with a constant.
+/// Returns the index of the input that makes a node replace a dynamic size by the constant `fixed`.
 fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, free, .. } = demands;
     let data = cx.input(node, 0)?.dims()?;
@@ -152,10 +152,10 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     (node.domain().is_empty() && is_free && is_new).then_some(input)
 }
 
-/// Returns the constant operand that gives a result its static size.
+/// Returns the index of the constant operand that gives the result of a node its static size.
 ///
-/// Examples are a coordinate grid that is scaled, and a table that is written to. A constant along a single axis is a
-/// parameter of the features of that axis.
+/// Examples are a coordinate grid that is scaled, and a table that is written to. A constant with a single axis longer
+/// than 1 is not returned, because it is usually a parameter for the features of that axis.
 fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, reach, .. } = demands;
     let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));

@@ -11,10 +11,10 @@ use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 use crate::schema::operator;
 
-/// Condition for a node to run: a dynamic size must have a certain value.
+/// Condition for a node to compute the intended result: a dynamic size must have a certain value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Input with the constant.
+    /// Index of the input that a finding points at, usually the one with the constant.
     pub input: usize,
     /// Dynamic size, or an expression over dynamic sizes.
     pub size: Dim,
@@ -33,27 +33,27 @@ pub enum Kind {
     Equal,
     /// The element counts must be equal.
     Elements,
-    /// The axis is static, and another axis absorbs the dynamic size: the node runs, but mixes up rows.
+    /// A Reshape has a constant for the dynamic size, and -1 for a later axis: it runs, but mixes up rows.
     Moves,
-    /// Like `Moves`, and the element count must be divisible.
+    /// Like `Moves`, but the Reshape fails unless its constants divide the element count.
     Divides,
-    /// The product of the axes after the batch is static, and the batch absorbs the dynamic size.
+    /// A Reshape has -1 for the batch, and constants for the dynamic sizes of later axes.
     Leads,
     /// The batch axis is resampled to a static number of rows.
     Resamples,
     /// The axis is split at half of the required size.
     /// Both parts must have equal sizes, or the second one must have size 1.
     Halves,
-    /// This model output is declared with the dynamic size.
+    /// The given model output is declared with the dynamic size.
     Declared(ValueId),
 }
 
-/// Origin of a required constant.
+/// Origin of a required size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// The node itself, or nodes that depend only on constants.
+    /// An input that depends only on constants.
     Here,
-    /// An earlier node, which applied a constant to a dynamic value.
+    /// An input that depends on model inputs: an earlier node fixed its size.
     Before,
 }
 
@@ -70,7 +70,7 @@ pub struct Demands<'a> {
 impl Demands<'_> {
     /// Returns the demands of a node on dynamic sizes.
     ///
-    /// Only constant inputs of the node count. If an earlier node introduced a constant, that node is at fault.
+    /// Sizes that an earlier node fixed are left to [`Demands::of_handed_on`], because that node is at fault.
     pub fn of(&self, node: &Node) -> Vec<Demand> {
         if !node.domain().is_empty() {
             return Vec::new();
@@ -94,7 +94,7 @@ impl Demands<'_> {
         }
     }
 
-    /// Returns the demands of a node on dynamic sizes that an earlier node fixed.
+    /// Returns the demands of a node that result from sizes fixed by an earlier node.
     pub fn of_handed_on(&self, node: &Node) -> Vec<Demand> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
@@ -110,7 +110,7 @@ impl Demands<'_> {
         self.cx.input(node, input)?.dims()
     }
 
-    /// Whether an input is constant, so that the node itself is the cause.
+    /// Whether an input depends only on constants, so that the node itself is the cause.
     fn is_cause(&self, node: &Node, input: usize) -> bool {
         self.is_made(node, input, Maker::Here)
     }
@@ -120,7 +120,10 @@ impl Demands<'_> {
         depends == Some(maker == Maker::Before)
     }
 
-    /// Returns the demand that `size` equals `fixed`; `None` if it always or never does.
+    /// Returns the demand that `size` equals the constant `fixed`.
+    ///
+    /// Returns `None` if the answer does not depend on the sizes of the model inputs, or if a constant of size 1
+    /// broadcasts.
     pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;
@@ -150,9 +153,9 @@ impl Demands<'_> {
         found
     }
 
-    /// Returns the demand of a constant left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
+    /// Returns the demand of a left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
     ///
-    /// A constant on the right is a weight of the features.
+    /// The right matrix is not checked, because a constant there is a weight of the features.
     fn contracted(&self, node: &Node, maker: Maker) -> Option<Demand> {
         let ([.., _, columns], [.., rows, _]) =
             (self.dims(node, 0).filter(|_| self.is_made(node, 0, maker))?, self.dims(node, 1)?)
@@ -164,7 +167,7 @@ impl Demands<'_> {
 
     /// Whether a constant has a traced size, and is not a parameter of features.
     ///
-    /// A constant along a single axis is a parameter, unless that is the batch axis.
+    /// A constant with a single axis longer than 1 is a parameter, unless the demand is on a batch size.
     fn is_more_than_a_parameter(&self, constant: &[Size], demand: &Demand) -> bool {
         let one = Some(Dim::known(1));
         let along = constant.iter().filter(|size| **size != one).count();
@@ -195,7 +198,7 @@ impl Demands<'_> {
 
     /// Returns the demand of Squeeze: the batch size must be 1.
     ///
-    /// Other axes, and branches that may check the size, are not reported.
+    /// Other axes are not reported, nor are nodes in subgraphs, which may check the size.
     fn squeeze(&self, node: &Node) -> Option<Demand> {
         if matches!(self.cx.model.graphs[node.graph].owner, Owner::Node(_)) {
             return None;
@@ -228,7 +231,7 @@ impl Demands<'_> {
         };
         let axes = || of_data.iter().rev().zip(target.iter().rev());
         let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
-        // A constant of the traced size can be expanded to the size of another tensor: zeros for a state.
+        // The input can be a constant of the traced size, such as zeros for a state, and the target a dynamic size.
         let is_constant = self.is_cause(node, 0);
         let by_data =
             axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));

@@ -17,7 +17,7 @@ const LARGE: [i64; 3] = [1_000, 4_099, 65_536];
 pub struct DynamicDim {
     /// Model input.
     pub input: ValueId,
-    /// Its axis, from 0.
+    /// Axis of the input, from 0.
     pub axis: usize,
     /// Whether the interface names the dimension, and so declares it dynamic.
     ///
@@ -46,14 +46,14 @@ impl<'a> DynamicDims<'a> {
         DynamicDims { facts, sizes }
     }
 
-    /// Returns true if all input sizes are static.
+    /// Returns true if no known input shape has a symbol.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
     /// Returns the origin of the first symbol of `size` that `fixed` lacks.
     ///
-    /// Returns `None` if there is none, or if a symbol does not come from an input.
+    /// Returns `None` if there is none, or if a symbol of either size does not come from an input.
     pub fn lost(&self, size: &Dim, fixed: &Dim) -> Option<DynamicDim> {
         let is_free = self.covers(size) && self.covers(fixed);
         let lost = size.symbols().find(|symbol| !fixed.contains(symbol)).filter(|_| is_free)?;
@@ -65,7 +65,7 @@ impl<'a> DynamicDims<'a> {
         dim.symbols().all(|symbol| self.sizes.contains_key(symbol))
     }
 
-    /// Returns true if two sizes are equal for all large symbols, as `min(3, time)` and 3 are.
+    /// Returns true if two sizes are equal at large values of their symbols, as `min(3, time)` and 3 are.
     ///
     /// The constant is then the length of a slice, and the model only fails for short inputs.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {

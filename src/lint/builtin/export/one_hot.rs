@@ -1,4 +1,4 @@
-//! EXP013: OneHot nodes without a number of classes.
+//! EXP013: OneHot nodes with a number of classes below 1.
 
 use super::Detector;
 use crate::diag::rule_ids::ONE_HOT_DEPTH;
@@ -18,7 +18,7 @@ fn bad_depth(cx: &LintContext, node: NodeId, depth: f64) -> Finding {
         .help("pass num_classes: F.one_hot(labels, num_classes=10)");
     if depth == -1.0 {
         finding
-            .label("F.one_hot default: infer the number from the labels")
+            .label("default of F.one_hot: PyTorch infers the number from the labels")
             .fix(Applicability::Unsafe, "compares the labels with a Range up to their maximum")
     } else {
         finding.label("must be positive")

@@ -1,7 +1,7 @@
 //! EXP001 in graphs of the torch.export-based exporter.
 //!
-//! It covers dynamic dimensions that the exporter recorded as valid for some sizes only, or whose name is the static
-//! size.
+//! It reports dynamic dimensions that the exporter recorded as valid for some sizes only, and dynamic dimensions whose
+//! name is a number: the size that the export fixed.
 
 use super::Detector;
 use crate::diag::rule_ids::BAKED_SHAPE;
@@ -43,7 +43,7 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
     Some(finding)
 }
 
-/// Creates the finding of an axis whose name is its size, as PyTorch 2.5 exports static dimensions.
+/// Creates the finding of an axis whose name is its size: PyTorch 2.5 exports static axes like this.
 fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Finding {
     let name = cx.name(input);
     let message = format!(
@@ -53,7 +53,7 @@ fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Findi
         .at(Level::Info)
         .finding(message, cx.places.declaration(input))
         .label("a runtime accepts any size here, but the graph may be valid for one size only")
-        .note("torch.export specialized the axis, because of a loop over it or a table of its length")
+        .note("torch.export specialized the axis, for example because of a loop over it or a table of its length")
         .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static");
     finding.source = cx.places.source_of_value(input);
     finding.anchor.module = cx.model.values[input].name.clone();

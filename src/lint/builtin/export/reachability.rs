@@ -16,7 +16,7 @@ impl Reach {
 
     /// Whether a value depends on inputs or their shapes.
     ///
-    /// Inputs with a default, and inputs of subgraphs and functions, count as inputs.
+    /// Inputs with a default, inputs of subgraphs and functions, and undefined values count as inputs.
     pub fn depends_on_inputs(&self, value: ValueId) -> bool {
         self.from_inputs[value.index()]
     }

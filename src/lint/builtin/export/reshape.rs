@@ -1,4 +1,4 @@
-//! EXP001 at a Reshape: its demands on dynamic sizes, and the fixed target shape.
+//! EXP001 at a Reshape: its demands on dynamic sizes, and a corrected target shape.
 
 use super::demand::{Demand, Demands, Kind};
 use crate::graph::Node;
@@ -45,10 +45,11 @@ impl Demands<'_> {
 
     /// Returns the demand of a target with -1 for the batch, and constants for the product of dynamic axes.
     ///
-    /// Examples are `{-1, 3, 64}` and `{-1, 192}` for `[batch, 3, height, width]`. The batch absorbs the dynamic sizes.
+    /// Examples are `{-1, 3, 64}` and `{-1, 192}` for `[batch, 3, height, width]`. At other heights and widths, -1 is
+    /// not the batch size.
     ///
-    /// The target must keep the channels, or flatten them with at least two dynamic axes. `{-1, 64}` for
-    /// `[batch, length, 8]` may intend to split the sequence into chunks.
+    /// The target must keep the channels, or flatten them with at least two dynamic axes. Other targets may be meant:
+    /// `{-1, 64}` for `[batch, length, 8]` splits the sequence into chunks.
     fn flattened(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let (_, behind) = target.split_first().filter(|(lead, _)| **lead == Some(Dim::known(-1)))?;
         let numbers: Vec<i64> = behind.iter().map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?;

@@ -7,7 +7,7 @@ use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
 
-/// Maximum number of unary nodes to pass, such as the sigmoid of one half.
+/// Maximum number of nodes to visit up to the Slice, such as the sigmoid of one half.
 const MAX_STEPS: usize = 4;
 
 /// Slice of an axis.
@@ -42,7 +42,7 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Option<Conflict> {
     Some(Conflict { cause: first.node, demand, met: Some(id) })
 }
 
-/// Returns the Slice along one axis, with step 1, that a value derives from.
+/// Returns the Slice along one axis with step 1 that a value derives from, through unary nodes.
 fn part(cx: &LintContext, value: ValueId) -> Option<Part> {
     let mut at = value;
     for _ in 0..MAX_STEPS {

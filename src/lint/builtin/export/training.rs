@@ -46,7 +46,7 @@ fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
 
 /// Creates the finding of a BatchNormalization that lost its training mode.
 ///
-/// This happens in the exporter based on torch.export.
+/// The `torch.export`-based exporter loses it.
 fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!(
         "BatchNormalization `{}` uses the running statistics, but the exported program was in training mode",
@@ -59,7 +59,7 @@ fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
 
 /// Whether a node was exported from a batch normalization in training mode.
 ///
-/// The recorded call is
+/// The recorded call is, for example,
 /// `torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %w, %b, %mean, %var, True, 0.1, 1e-05)`.
 fn trained_in_program(node: &Node) -> bool {
     let arguments = node

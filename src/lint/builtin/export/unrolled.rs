@@ -28,7 +28,7 @@ pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 const MIN_STEPS: usize = 3;
 /// Minimum number of steps along a static axis, so that at least two middle steps can be compared.
 ///
-/// Three slices of a static axis are rarely a loop, but coordinates, gates, or query, key and value.
+/// Three slices of a static axis rarely come from a loop: they are coordinates, gates, or query, key and value.
 const MIN_COMPARED: usize = 4;
 /// Minimum number of nodes in a step, without constants.
 const MIN_BODY: usize = 3;
@@ -49,7 +49,7 @@ struct Tap {
     output: ValueId,
 }
 
-/// Value, axis and length of the slices in one loop.
+/// Sliced value, axis, and length of each slice (0 for Split).
 type Series = (ValueId, i64, i64);
 
 /// Detected loop.
@@ -73,13 +73,13 @@ fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
     );
     let free = free_length(cx, found.series);
     // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all dimensions
-    // are static, they may only be the sizes of the example input.
+    // are static, their sizes may be those of the example input only.
     let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
     let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match free {
         Some(size) => finding.note(format!(
-            "the axis has the dynamic size {size}, but the graph has {} steps: more are ignored, and fewer fail",
+            "the axis has the dynamic size {size}, but the graph has {} steps: longer inputs are cut, shorter fail",
             found.steps
         )),
         None => {
@@ -190,7 +190,7 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
     // The first step can lack nodes that use a previous step, and the last one includes nodes after the loop.
     let middle = walk.signatures(cx, steps);
     let (first, rest) = middle.get(1..steps - 1)?.split_first()?;
-    // Four windows of a dynamic axis form a loop, even with small steps.
+    // Four or more windows of a dynamic axis form a loop, even with small steps.
     let is_of_windows = steps >= MIN_COMPARED && series.2 > 1 && free_length(cx, series).is_some();
     let least = if is_of_windows { MIN_WINDOW_BODY } else { MIN_BODY };
     if first.ops.len() < least || rest.iter().any(|step| step != first) {
@@ -288,8 +288,8 @@ impl Walk {
 
 /// Returns a hash of the properties that copies of a node share.
 ///
-/// The properties are operator, operand counts, weights and integer attributes. Weights are included, because steps
-/// with different weights are layers, not iterations.
+/// The properties are the operator, the numbers of inputs and outputs, weights, and integer attributes. Weights are
+/// included, because steps with different weights are layers, not iterations.
 fn hash(cx: &LintContext, node: &Node) -> u64 {
     let mut hasher = FxHasher::default();
     let is_weight = |value: &&ValueId| {
@@ -307,7 +307,7 @@ fn hash(cx: &LintContext, node: &Node) -> u64 {
     hasher.finish()
 }
 
-/// Whether a constant is an index or a shape, which differ between steps.
+/// Whether a constant is int64, like indices and shapes, which can differ between steps.
 fn is_index(cx: &LintContext, value: ValueId) -> bool {
     cx.facts[value].elem() == Some(ElemType::Int64)
 }

@@ -20,16 +20,16 @@ pub const DETECTOR: Detector = Detector { rules: &[LOST_DUPLICATES], run };
 /// Python code of accumulating writes.
 const ADDS: [&str; 4] = ["index_add", "scatter_add", "accumulate=True", "accumulate = True"];
 
-/// Sizes to try for the number of values, in ascending order.
+/// Sizes to try for the symbols in the number of values, in ascending order.
 const MANY: [i64; 4] = [8, 100, 1_000, 65_536];
-/// Size to try for the number of places, if that is dynamic, too.
+/// Size to try for the symbols in the number of places.
 const FEW: i64 = 3;
 
-/// Reason why two values have equal indices.
+/// Proof that two values can have equal indices.
 enum Met {
     /// A constant index contains duplicates.
     Always,
-    /// There are more values than places, at these sizes, which the interface allows.
+    /// At these sizes, which the interface allows, there are more values than places.
     Crowded(String),
 }
 
@@ -63,7 +63,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the node that produces `value` by a write to zeros, if `value` has a single user.
+/// Returns the node that produces `value` by replacing elements of zeros, if `value` has a single user.
 fn written(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     let (id, _) = cx.model.producer(value)?;
     let node = &cx.model.nodes[id];
@@ -95,7 +95,7 @@ fn holds_zero(tensor: &Tensor) -> bool {
         || tensor.small_ints(1).is_some_and(|all| all == [0])
 }
 
-/// Returns the reason why values of a write certainly have equal indices.
+/// Returns a proof that two values of a write can have equal indices, if there is one.
 fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     let (data, index) = (cx.input(node, 0)?.dims()?, cx.input(node, 1)?);
     let sizes = index.dims()?;
@@ -119,7 +119,7 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     crowded(cx, &values, &places).map(Met::Crowded)
 }
 
-/// Returns the size of an axis of the index before its Expand.
+/// Returns the dynamic size of an axis of the index before its Expand.
 ///
 /// It is a lower bound of the number of values.
 fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
@@ -133,7 +133,7 @@ fn product(sizes: &[Size]) -> Option<Dim> {
     sizes.iter().try_fold(Dim::known(1), |all, size| all.mul(size.as_ref()?.clone()))
 }
 
-/// Returns whether a constant index of rank 1 contains duplicates; `None` if it is unknown.
+/// Returns whether a constant index of rank 1 contains duplicates; `None` for any other index.
 fn repeats(index: &Fact, rank: usize) -> Option<bool> {
     let all: Option<Vec<i64>> =
         index.as_ints()?.iter().map(|one| one.as_ref().and_then(Dim::as_const)).collect();

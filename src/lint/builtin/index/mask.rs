@@ -17,7 +17,7 @@ fn mask(cx: &LintContext, node: NodeId) -> Finding {
     cx.at_node(BOOLEAN_MASK, node, Part::Op, message)
         .label("no runtime can plan memory for this size")
         .note("TensorRT and most accelerators do not support data-dependent shapes, or only with a bound")
-        .help("if the result is summed, averaged or written back, use torch.where(mask, x, 0)")
+        .help("if the elements are only summed or overwritten, use torch.where instead of the mask")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

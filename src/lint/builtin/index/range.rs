@@ -15,7 +15,7 @@ pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_
 fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
     let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {size} elements");
-    // A branch with this node may be skipped if the axis is too short.
+    // A subgraph with this node may not run if the axis is too short.
     let graph = &cx.model.graphs[cx.model.nodes[node].graph];
     let rule = match graph.owner {
         Owner::Node(_) => INDEX_OUT_OF_RANGE.at(Level::Warning),
@@ -80,7 +80,7 @@ fn indexed(cx: &LintContext, node: &Node) -> Option<Vec<(i64, usize)>> {
     }
 }
 
-/// Whether a node indexes a shape: `x.shape[-1]` is common, and every runtime folds it.
+/// Whether a node indexes a shape: `x.shape[-1]` is common, and runtimes fold it.
 fn is_shape(cx: &LintContext, node: &Node) -> bool {
     let maker = node.input(0).and_then(|value| cx.model.producer(value));
     maker.is_some_and(|(maker, _)| &*cx.model.nodes[maker].op_type == "Shape")

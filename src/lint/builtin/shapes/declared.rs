@@ -91,7 +91,7 @@ pub struct LostSize {
 
 fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     let list: Vec<String> = lost.iter().map(|lost| format!("`{}` is {}", lost.name, lost.size)).collect();
-    let message = format!("the exporter lost dimensions of output `{}`: {}", cx.name(value), list.join(", "));
+    let message = format!("the exporter lost axis names of output `{}`: {}", cx.name(value), list.join(", "));
     let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
     finding.source = cx.places.source_of_value(value);
     finding.anchor.module = cx.model.values[value].name.clone();
@@ -108,7 +108,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the lost dimensions of a declared value.
+/// Returns the declared dimensions with generated names whose sizes follow from the inputs.
 pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {

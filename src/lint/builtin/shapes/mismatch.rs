@@ -1,4 +1,4 @@
-//! SHP001, SHP004, SPC036: nodes that fail at any size.
+//! SHP001, SHP004 and SPC036: nodes that cannot run, and branches whose outputs have different ranks.
 
 use super::Detector;
 use crate::diag::rule_ids::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};

@@ -1,4 +1,4 @@
-//! Initializers that are graph inputs, or that must be.
+//! Initializers that are graph inputs or must be, and input defaults of another type.
 
 use super::Detector;
 use crate::diag::rule_ids::{DEFAULT_OF_ANOTHER_TYPE, INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
@@ -111,7 +111,7 @@ fn fits(input: &Port, default: &Tensor) -> bool {
     is_elem && shape.len() == default.dims.len() && declared.zip(&default.dims).all(same)
 }
 
-/// Returns the inputs with a default that can become plain initializers.
+/// Returns the inputs with a default that can become plain initializers; none before IR version 4.
 pub fn input_weights(model: &Model) -> Vec<ValueId> {
     let graph = &model.graphs[model.main];
     let is_free = model.ir_version.is_some_and(|version| version >= FREE_INITIALIZERS);

@@ -1,4 +1,4 @@
-//! Missing names, and duplicate node names.
+//! Missing names and operators, and duplicate node names.
 
 use rustc_hash::FxHashMap;
 

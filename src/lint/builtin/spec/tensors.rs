@@ -74,7 +74,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the fault of a tensor, to follow its name in a message. Elements are not read.
+/// Returns the fault of a tensor, as text that follows its name. Elements are not read.
 fn fault(tensor: &Tensor) -> Option<String> {
     let Some(elem) = tensor.elem() else {
         return Some(match tensor.data_type {
@@ -100,9 +100,9 @@ fn fault(tensor: &Tensor) -> Option<String> {
     Some(format!("is {elem}{} and needs {wanted} {unit}, but `{field}` has {held}", dims(&tensor.dims)))
 }
 
-/// Returns the number of entries in the data field, and the valid numbers.
+/// Returns the number of entries in the data field (bytes of `raw_data`), and the valid numbers.
 ///
-/// There is no valid number if it is the wrong field. Returns `None` for external data.
+/// There is no valid number if the field cannot store the type. Returns `None` for external data.
 fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usize>)> {
     let is = |fits: bool, wanted: Vec<usize>| if fits { wanted } else { Vec::new() };
     let bits = elem.bits().unwrap_or(0);

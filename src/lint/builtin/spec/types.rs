@@ -32,7 +32,7 @@ fn negative_dim(cx: &LintContext, port: &Port, axis: usize, dim: i64) -> Finding
     let name = cx.name(port.value);
     let message = format!("`{name}` is declared with size {dim} on axis {axis}");
     rule_at(cx, port, BAD_TYPE.at(Level::Warning), message)
-        .note("some exporters wrote it for a dynamic dimension; runtimes interpret it differently")
+        .note("some exporters write a negative size for a dynamic dimension, but runtimes differ in how they read it")
         .help("remove the size, or replace it by a dimension name")
 }
 

@@ -30,13 +30,13 @@ fn undefined(cx: &LintContext, value: ValueId, guesses: bool) -> Option<Finding>
             Part::Input(first.input as usize),
             format!("input `{name}` of `{node}` is not defined"),
         )
-        .label("no input, initializer or node output has this name");
+        .label("no value in scope has this name");
     Some(if guesses { with_guess(cx, finding, value) } else { finding })
 }
 
 fn undefined_output(cx: &LintContext, value: ValueId, guesses: bool) -> Finding {
     let message = format!("graph output `{}` is not defined", cx.name(value));
-    let finding = cx.at_value(UNDEFINED_OUTPUT, value, message).label("no node output has this name");
+    let finding = cx.at_value(UNDEFINED_OUTPUT, value, message).label("no value in scope has this name");
     if guesses { with_guess(cx, finding, value) } else { finding }
 }
 

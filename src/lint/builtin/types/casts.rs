@@ -23,8 +23,8 @@ fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Findin
 
 /// Creates the finding of a mask that overflows when it is converted.
 ///
-/// The mask was multiplied by a number such as -1e9 before, which becomes -inf. The softmax of such a mask is correct unless
-/// a whole row is masked.
+/// The mask was made by a multiplication by a number such as -1e9, and this number becomes -inf. The softmax of such a
+/// mask is correct unless a whole row is masked.
 fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
         format!("`{}` converts a mask of 0 and {number:e} to {to}, which overflows", cx.node_name(node));
@@ -88,7 +88,7 @@ fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
     (number.is_finite() && !(least..=most).contains(&number)).then_some(number)
 }
 
-/// Returns the minimum and maximum finite numbers of a type; `None` for types without overflow.
+/// Returns the minimum and maximum finite numbers of a type; `None` for types that are not checked.
 fn range(elem: ElemType) -> Option<(f64, f64)> {
     Some(match elem {
         ElemType::Float16 => (-65504.0, 65504.0),

@@ -11,7 +11,7 @@ use crate::lint::locate::Part;
 /// Detector of DTY001.
 pub const DETECTOR: Detector = Detector { rules: &[DTYPE_MISMATCH], run };
 
-/// Inputs of a node that must have the element type of the first one.
+/// Inputs of a node that must have the element type of the first one, but do not.
 struct Mismatch {
     node: NodeId,
     first: (usize, ElemType),
@@ -46,7 +46,7 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
 
 /// Returns the source of a value through Identity nodes.
 ///
-/// Value ids must decrease, so that cycles terminate.
+/// Only decreasing value ids are followed, so that the search ends even in a cycle.
 fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
     while let Some((maker, _)) = cx.model.producer(value)
         && let maker = &cx.model.nodes[maker]
@@ -134,7 +134,8 @@ fn category(elem: ElemType) -> u8 {
 
 /// Returns the promoted type of two tensors, as `torch.promote_types` does.
 ///
-/// For float16 with bfloat16, and for signed with unsigned integers, this is a type that represents both.
+/// For float16 with bfloat16, it is float; for signed with unsigned integers, the narrowest signed type that represents
+/// both, or int64.
 fn promoted(x: ElemType, y: ElemType) -> ElemType {
     let width = |elem: ElemType| elem.bits().unwrap_or(0);
     let is_mixed_half =

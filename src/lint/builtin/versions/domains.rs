@@ -1,4 +1,4 @@
-//! OPS002 to OPS004: operators of undefined domains.
+//! OPS002 to OPS004: operators of unknown domains, Python functions, and unconverted PyTorch operators.
 //!
 //! A custom domain is only a warning, because a deployment can register its operators. It is an error if no runtime
 //! can run the operator: a Python function, or a PyTorch operator that the exporter did not convert.

@@ -9,7 +9,7 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
 
-/// Detector of nodes that are illegal at their opset.
+/// Detector of nodes that are illegal at their opset or at the requested one.
 pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -23,7 +23,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Reports the obstacles of a node at its own opset; if there are none, at the requested opset.
+/// Reports the obstacles of a node at its own opset, or else the first one at the requested opset.
 fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
     let attrs: Vec<AttrUse> =
         node.attrs.iter().map(|attr| AttrUse { name: &attr.name, value: (&attr.value).into() }).collect();

@@ -1,4 +1,4 @@
-//! Findings of obstacles: their rule, the part of the node, and advice.
+//! Findings for obstacles: their rule, the part of the node, and advice.
 
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{
@@ -50,7 +50,7 @@ const RUNTIME_OPS: [&str; 11] = [
 pub struct Bound {
     /// Version of the node's domain.
     pub opset: u16,
-    /// Whether the model imports this opset, rather than the options request it.
+    /// Whether the model imports this opset; if not, the options request it.
     pub as_stated: bool,
 }
 
@@ -67,6 +67,7 @@ pub fn duplicate_attributes(cx: &LintContext, id: NodeId) -> Option<Finding> {
 /// Creates the finding of an obstacle.
 ///
 /// Returns `None` for vendor schemas, because the table has only one release of them, and a newer one may differ.
+/// Also returns `None` for type mismatches that DTY001 reports.
 pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) -> Option<Finding> {
     let node = &cx.model.nodes[id];
     let of_op = schema::versions(node.domain(), &node.op_type).first();

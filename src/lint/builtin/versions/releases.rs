@@ -1,4 +1,4 @@
-//! OPV005 and OPV007: incompatible versions, and models with a changed opset but unconverted nodes.
+//! OPV005 and OPV007: IR versions older than the opset, and Resize nodes with the inputs of opset 10.
 
 use super::Detector;
 use crate::diag::rule_ids::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};

@@ -27,7 +27,7 @@ impl Axis {
     }
 }
 
-/// Returns the elements that a node takes from an axis: one for `select`, all for `unbind`.
+/// Returns the elements that a node takes from an axis, such as one for `select` and all for `unbind`.
 pub fn elements_taken(trace: &Trace, id: NodeId, node: &Node) -> Vec<(Axis, Element)> {
     let one = |base, axis, index| match node.outputs.first() {
         Some(&value) => {
