@@ -75,7 +75,7 @@ def convert_version(model: Any, target_version: int, *, output: PathLike | None 
     The result is equivalent to the input wherever the model runs. Only the changes that the opset requires are made.
 
     Raises:
-        OnnxLintError: a node cannot be converted; the text names each such node, and why.
+        OnnxLintError: a node cannot be converted; the text names each such node, with the reason.
     """
     return apply(model, output, opset=operator.index(target_version), **_ALONE)
 

@@ -122,7 +122,7 @@ def slim(
 
 
 def _refuse(function: str, **options: Any) -> None:
-    """Raises an error for each unsupported option that is set, rather than ignoring it."""
+    """Raises an error if an unsupported option is set, rather than ignoring it."""
     for name, value in options.items():
         if value:
             raise OnnxLintError(f"{function}: the option `{name}` is not supported; see the options of onnx_lint.fix")

@@ -25,7 +25,7 @@ LARGEST = 100
 
 
 def chosen(tests) -> list:
-    """Returns the tests to vary: the first of each operator with a single node and only numeric inputs."""
+    """Returns the tests to vary: the first four per operator with one node and only numeric inputs."""
     counts, found = {}, []
     for test in tests:
         is_numbers = all(value.dtype.kind in "fiub" for value in test.feeds.values())

@@ -103,7 +103,7 @@ fn tensors(vals: &[Val]) -> Option<Vec<&Array>> {
     vals.iter().map(|val| if let Val::Tensor(array) = val { Some(&**array) } else { None }).collect()
 }
 
-/// Returns how the outputs for all samples differ from the outputs for each.
+/// Returns the first difference between the outputs for all samples and those for each.
 fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
     let facts = infer::infer(model, infer::Options::default());
     let outputs = &model.graphs[model.main].outputs;

@@ -14,7 +14,7 @@ use crate::graph::grow;
 /// The first opset whose IR version has local functions.
 const FUNCTIONS_SINCE: u16 = 15;
 
-/// Adds one node of these kinds.
+/// Adds one node with a subgraph, a call, a sequence or an optional.
 pub fn draw(draft: &mut Draft) -> Option<()> {
     match draft.random.below(8) {
         0..=2 => branch(draft),
@@ -71,7 +71,7 @@ fn body(
     Some(graph)
 }
 
-/// Returns the type of a value; that of a tensor has its rank.
+/// Returns the type of a value; a tensor type has the rank, but no sizes.
 fn port_type(val: &Val) -> Option<onnx_lint::graph::Type> {
     match val {
         Val::Tensor(array) => Some(tensor_type(array.elem(), Some(vec![DeclaredDim::Absent; array.rank()]))),
@@ -180,7 +180,7 @@ fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
 }
 
 /// Returns the next value of a loop state.
-/// It is a value of the subgraph with the type and rank of the state, or the state itself.
+/// It is a value of the subgraph with the type and shape of the state, or an Identity of the state.
 fn next(draft: &mut Draft, state: ValueId) -> Option<ValueId> {
     let Some(Val::Tensor(before)) = draft.values.get(&state).cloned() else { return None };
     let mut tensors = own_tensors(draft);

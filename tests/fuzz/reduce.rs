@@ -129,7 +129,7 @@ fn weight(model: &Model) -> usize {
     graphs.iter().map(of_graph).sum::<usize>() + 2 * used(model).len()
 }
 
-/// Returns reduced models, smallest first, each with the value of a new input, if it has one.
+/// Returns reduced models, each with the value of a new input, if it has one.
 fn candidates(shown: &Shown) -> Vec<(Model, Option<(String, Val)>)> {
     let (model, main) = (&shown.model, shown.model.main);
     let mut all = Vec::new();

@@ -22,7 +22,7 @@ const ROUNDED: Claim = Claim { is_exact: false, is_open_at_infinity: true, is_at
 /// Bit-exact outputs.
 pub const EXACT: Claim = Claim { is_exact: true, is_open_at_infinity: false, is_at_any_size: false };
 
-/// Returns how our evaluator and ONNX Runtime differ by more than rounding.
+/// Returns the difference between our evaluator and ONNX Runtime, if it exceeds rounding.
 pub fn differs(ours: &Val, its: &Val) -> Option<String> {
     // Quantized elements may differ by one: the last digit of a scale may break a tie.
     let is_whole =
@@ -30,7 +30,7 @@ pub fn differs(ours: &Val, its: &Val) -> Option<String> {
     difference(ours, its, if is_whole { EXACT } else { ROUNDED })
 }
 
-/// Returns how two values differ by more than the claim allows.
+/// Returns the difference between two values, if the claim does not allow it.
 pub fn difference(wanted: &Val, found: &Val, claim: Claim) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim),

@@ -39,7 +39,7 @@ pub fn input(op: &str, position: usize) -> Wanted {
     Wanted { shape, fill: fill.trim_end_matches('!'), is_constant: fill.ends_with('!') }
 }
 
-/// Returns how an attribute is drawn; `None` if the schema is sufficient.
+/// Returns the constraints on an attribute; `None` if the schema is sufficient.
 pub fn attribute(op: &str, name: &str) -> Option<&'static str> {
     ATTRIBUTES.get(&*format!("{op}.{name}")).or_else(|| ATTRIBUTES.get(name)).copied()
 }

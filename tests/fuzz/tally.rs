@@ -1,4 +1,4 @@
-//! Summarizes many graphs: coverage, validity, and faults.
+//! Summarizes many graphs: operators, rules, validity, and faults.
 
 use std::collections::BTreeMap;
 

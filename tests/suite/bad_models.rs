@@ -1,4 +1,6 @@
-//! Invalid model files: `onnx-lint` exits with status 2 and the message of a snapshot; `onnx-fix` does not panic.
+//! Invalid model files.
+//!
+//! `onnx-lint` exits with status 2 and the message of a snapshot; `onnx-fix` does not panic.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{

@@ -42,7 +42,7 @@ fn baseline_of_the_configuration_is_used() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("onnx-lint.toml", "baseline = \"known.json\"\n")]);
     let missing = sandbox.lint(&[]);
     assert_eq!(missing.status, 2);
-    assert!(missing.stderr.contains("--write-baseline makes one"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("--write-baseline creates it"), "{}", missing.stderr);
     assert_eq!(sandbox.lint(&["--write-baseline"]).status, 0);
     assert_eq!(sandbox.lint(&[]).status, 0);
 }

@@ -131,7 +131,9 @@ fn sarif_links_to_the_documentation() {
     assert_eq!(rules(&sandbox)[0]["helpUri"], "https://example.org/docs/rules/EXP001.html");
 }
 
-/// A Python line that several models share has one annotation: services limit the number of annotations.
+/// A Python line that several models share has one annotation.
+///
+/// Services limit the number of annotations.
 #[test]
 fn annotations_are_grouped_by_line() {
     let sandbox = Sandbox::new(&[]);

@@ -140,7 +140,7 @@ fn inputs_that_schemas_require_as_float_are_kept() {
     );
 }
 
-/// Tests mask values beyond the float16 range, near its limit, and large enough to make the scores negligible.
+/// Tests mask values beyond the float16 range, near its limit, and far above the scores.
 /// A fully masked row must keep its result, without NaN.
 #[test]
 fn masks_with_large_values_are_kept_in_float() {

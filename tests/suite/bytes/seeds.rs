@@ -118,7 +118,9 @@ pub fn whole(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     files(folder, ending).iter().map(|path| content(path)).collect()
 }
 
-/// Returns some modules of `tests/pitfalls/families`, each with the code before the first class of its file.
+/// Returns some modules of `tests/pitfalls/families`.
+///
+/// Each follows the code before the first class of its file.
 fn classes() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for path in files("tests/pitfalls/families", ".py") {
@@ -129,7 +131,7 @@ fn classes() -> Vec<Vec<u8>> {
     found.into_iter().step_by(EVERY).collect()
 }
 
-/// Returns a saved program, truncated to its first nodes, in the archive layouts of two PyTorch versions.
+/// Returns the first nodes of a saved program in the archive layouts of two PyTorch versions.
 fn programs() -> Vec<Vec<u8>> {
     let path = files("tests/models/torch-exports", "nn_gru_unrolled.pt2").remove(0);
     let json = archive::entry(&content(&path), "model.json");
