@@ -53,7 +53,7 @@
 //! use onnx_lint::{LintOptions, RuleSet, read};
 //!
 //! let rule = r#"
-//! language 2
+//! language 3
 //! ### An activation that our device runs on its CPU.
 //! rule DEV001 cpu-activation {
 //!   severity warning
@@ -61,7 +61,7 @@
 //!   match    { y = HardSwish (x) }
 //!   example "alone" { g (float[A] x) => (float[A] y) { y = HardSwish (x) } }
 //!     finds "`y` is a HardSwish, which our device runs on its CPU"
-//!   example "another one" { g (float[A] x) => (float[A] y) { y = Relu (x) } } finds nothing
+//!   example "another one" { g (float[A] x) => (float[A] y) { y = Relu (x) } } reports nothing
 //! }
 //! "#;
 //! let mut rules = RuleSet::for_linting();

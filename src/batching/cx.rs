@@ -103,7 +103,7 @@ pub(super) struct Cx<'m> {
     pub layouts: FxHashMap<ValueId, Layout>,
     /// Values without a layout, because of an obstacle.
     pub lost: FxHashSet<ValueId>,
-    /// Carried values of outer graphs that a subgraph captures.
+    /// Values of outer graphs that differ between samples and that a subgraph reads.
     pub captured: FxHashSet<ValueId>,
     /// Obstacles so far.
     pub obstacles: Vec<Obstacle>,

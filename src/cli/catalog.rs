@@ -144,7 +144,7 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
     let mut known: BTreeMap<String, RuleInfo> = headers.chain(written).collect();
     // A rule may fix the findings of another rule; a safe fix takes precedence.
     for rule in rules.with_texts() {
-        let found = rule.mends.as_deref().and_then(|code| known.get_mut(code));
+        let found = rule.fixes.as_deref().and_then(|code| known.get_mut(code));
         if let Some(found) = found.filter(|found| found.fix != Some("safe")) {
             found.fix = rule.listed().fix;
         }

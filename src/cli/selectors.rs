@@ -31,7 +31,7 @@ pub fn named<'c>(word: &str, catalog: &'c Catalog, origin: &str) -> Result<Vec<&
 fn unknown_rule(word: &str, catalog: &Catalog, origin: &str) -> Failure {
     let suggestion = match catalog.suggest(word) {
         Some(known) => format!("did you mean `{known}`?"),
-        None => "`onnx-lint --list-rules` lists them all".to_owned(),
+        None => "`onnx-lint --list-rules --all` lists them".to_owned(),
     };
     Failure::new(format!("{origin}: there is no rule `{}`; {suggestion}", shortened(word)))
 }
@@ -68,7 +68,7 @@ mod tests {
             "unreadble-model",
             Err("--select: there is no rule `unreadble-model`; did you mean `unreadable-model`?"),
         );
-        check("", Err("--select: there is no rule ``; `onnx-lint --list-rules` lists them all"));
-        check("zzz", Err("--select: there is no rule `zzz`; `onnx-lint --list-rules` lists them all"));
+        check("", Err("--select: there is no rule ``; `onnx-lint --list-rules --all` lists them"));
+        check("zzz", Err("--select: there is no rule `zzz`; `onnx-lint --list-rules --all` lists them"));
     }
 }

@@ -209,7 +209,7 @@ impl Joined {
 
 /// Returns true if a rule is exact without assumptions.
 fn is_exact(rule: &Rule) -> bool {
-    rule.safety == Safety::Exact && rule.given.is_empty()
+    rule.safety == Safety::Exact && rule.assumptions.is_empty()
 }
 
 /// Simplifies a model by the given rules.

@@ -60,7 +60,7 @@ struct Scope<'a> {
 }
 
 impl Numbers {
-    /// Returns the number of a call in the main graph, given the classes of its values.
+    /// Returns the value number of a call in the main graph; `classes` are those of the graph's values.
     /// Equal numbers mean equal results; random calls inside subgraphs are matched by their order.
     pub fn of_call(&mut self, model: &Model, classes: Classes, node: NodeId) -> usize {
         let mut scope = Scope { model, outer: classes, inner: FxHashMap::default() };

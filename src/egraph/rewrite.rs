@@ -140,16 +140,16 @@ impl Making {
             })
             .collect();
         let key = OpKey {
-            domain: Arc::from(node.schema.domain),
-            name: Arc::from(node.schema.name),
+            domain: node.op.domain.clone(),
+            name: node.op.name.clone(),
             overload: Arc::from(""),
-            epoch: Some(node.schema.epoch),
+            epoch: node.op.schema.map(|schema| schema.epoch),
         };
         let attrs = node.attrs_with(&self.tensors);
         let tables = &mut egraph.analysis.tables;
         let call = Call {
             op: tables.intern_op(key),
-            attrs: tables.intern_attrs(attrs, Some(node.schema)),
+            attrs: tables.intern_attrs(attrs, node.op.schema),
             outputs: node.outputs.len() as u16,
             inputs: children.len() as u16,
             token: None,

@@ -40,6 +40,8 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub code: String,
+    /// Name of the rule; empty for a fault that has no rule.
+    pub name: String,
     pub why: String,
 }
 
@@ -64,6 +66,8 @@ pub struct Report {
     /// Rewrites that changed the e-graph, in order.
     pub steps: Vec<Step>,
     pub refused: Vec<Refused>,
+    /// Matches of a user's rule that were not applied, or whose result was not selected.
+    pub vetoed: Vec<Refused>,
     /// Names of the limits that were reached.
     pub limits: Vec<&'static str>,
 }
@@ -76,9 +80,19 @@ impl Report {
     }
 
     fn refuse(&mut self, rule: &Rule, why: String) {
-        let refused = Refused { code: rule.code.to_string(), why };
+        let refused = Refused { code: rule.code.to_string(), name: rule.name.to_string(), why };
         if !self.refused.contains(&refused) {
             self.refused.push(refused);
+        }
+    }
+}
+
+impl Report {
+    /// Records that a match of a user's rule has no effect.
+    pub fn veto(&mut self, rule: &Rule, why: String) {
+        let vetoed = Refused { code: rule.code.to_string(), name: rule.name.to_string(), why };
+        if !rule.is_built_in && !self.vetoed.contains(&vetoed) {
+            self.vetoed.push(vetoed);
         }
     }
 }
@@ -185,14 +199,20 @@ impl<'r> Saturation<'r> {
                     self.report.limit("matches");
                 }
                 for found in found.matches {
-                    if useless(egraph, rule, &found.nodes)
-                        || matcher::is_denied(host, &rule.given, &forms.pattern, &found)
-                        || matcher::is_quantized_product(host, rule.phase, &found)
-                    {
+                    if useless(egraph, rule, &found.nodes) {
+                        continue;
+                    }
+                    if matcher::is_denied(host, &rule.assumptions, &forms.pattern, &found) {
+                        self.report.veto(rule, "an assumption of the rule does not hold".to_owned());
+                        continue;
+                    }
+                    if matcher::is_quantized_product(host, rule.phase, &found) {
+                        self.report.veto(rule, "a runtime computes the match with integers".to_owned());
                         continue;
                     }
                     if rule.phase != Phase::Convert && is_full(egraph, &found, self.limits) {
                         self.report.limit("calls per e-class");
+                        self.report.veto(rule, "the search reached its limit".to_owned());
                         continue;
                     }
                     if !self.done.insert((number, direction, key(egraph, &found))) {
@@ -201,7 +221,10 @@ impl<'r> Saturation<'r> {
                     let matched = found.nodes.iter().filter_map(|node| host.enode(*node).cloned()).collect();
                     match plan(host, forms, found) {
                         Ok(plan) => plans.push(Planned { rule, matched, plan }),
-                        Err(Unplanned::Undefined) => {}
+                        Err(Unplanned::Undefined) => {
+                            let why = "an expression of its rewrite has no value here";
+                            self.report.veto(rule, why.to_owned());
+                        }
                         Err(Unplanned::Malformed(why)) => self.report.refuse(rule, why),
                     }
                 }

@@ -91,7 +91,7 @@ fn node_from(model: &Model, locator: &Locator, finding: &Finding) -> Option<Node
     model.nodes.ids().find(from_line)
 }
 
-/// Moves a finding to a node; text places of the log become notes.
+/// Returns a copy of a finding at a node; related places in the log become notes.
 fn at_node(finding: &Finding, locator: &Locator, node: NodeId) -> Finding {
     let mut moved = Finding {
         file: "".into(),

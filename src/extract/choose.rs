@@ -13,7 +13,7 @@ mod weights;
 mod tests;
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cost::{Cost, CostModel};
 use super::legality::Target;
@@ -55,15 +55,17 @@ impl Selection {
 /// Selects e-nodes for `roots` and everything they need.
 ///
 /// `original` holds the e-nodes of the source graph. Roots that cannot be extracted are skipped.
+/// `preferred` e-nodes are selected whatever they cost, if they are legal.
 /// Without `pricing`, original e-nodes cost nothing, so that the legal ones among them are kept.
 pub fn choose(
     egraph: &EGraph,
     target: &Target,
     original: &FxHashMap<ENode, NodeId>,
+    preferred: &FxHashSet<ENode>,
     roots: &[Id],
     pricing: Option<&CostModel>,
 ) -> Selection {
-    let forms = Candidates::of(egraph, target, original, pricing);
+    let forms = Candidates::of(egraph, target, (original, preferred), pricing);
     let possible = forms.cheapest();
     let roots: Vec<usize> =
         roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
@@ -107,7 +109,7 @@ impl Candidates {
     fn of(
         egraph: &EGraph,
         target: &Target,
-        original: &FxHashMap<ENode, NodeId>,
+        (original, preferred): (&FxHashMap<ENode, NodeId>, &FxHashSet<ENode>),
         pricing: Option<&CostModel>,
     ) -> Self {
         let by_nodes = CostModel::default();
@@ -137,6 +139,11 @@ impl Candidates {
             nodes.filter_map(|(at, enode)| form(id, at, enode)).collect()
         };
         let mut of: Vec<Vec<Candidate>> = ids.iter().map(forms).collect();
+        if !preferred.is_empty() {
+            for (&id, forms) in ids.iter().zip(&mut of) {
+                prefer(&egraph[id].nodes, forms, preferred);
+            }
+        }
         if let Some(pricing) = pricing {
             weights::compute(egraph, pricing, &ids, &mut of);
         }
@@ -168,6 +175,21 @@ impl Candidates {
             }
         }
         cheapest
+    }
+}
+
+/// Added cost of a candidate if another one is preferred.
+const NOT_PREFERRED: u64 = 1 << 40;
+
+/// Raises the cost of all calls but the preferred ones, if there are any.
+///
+/// The cost of existing values does not change.
+fn prefer(nodes: &[ENode], forms: &mut [Candidate], preferred: &FxHashSet<ENode>) {
+    let is_call = |enode: &ENode| matches!(enode, ENode::Call(_) | ENode::Output { .. });
+    if forms.iter().any(|form| preferred.contains(&nodes[form.at])) && nodes.iter().all(is_call) {
+        for form in forms.iter_mut().filter(|form| !preferred.contains(&nodes[form.at])) {
+            form.cost = form.cost.plus(Cost::new(NOT_PREFERRED));
+        }
     }
 }
 

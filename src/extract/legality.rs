@@ -32,7 +32,7 @@ impl Target {
     /// Checks whether a call is legal at the target.
     ///
     /// # Errors
-    /// The feature that its operator does not support at the target opset, or on a target runtime.
+    /// The first obstacle that makes the call illegal, at the target opset or in a target runtime.
     pub fn legal(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         // Operators without a schema (custom ones and local functions) are kept as they are.
         let asked = self.ask(egraph, call, |op, opset| schema::legal(op, opset).map(|_| ()));

@@ -1,12 +1,12 @@
 //! Optimizes or converts one graph: builds the e-graph, saturates it, and extracts the result.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cost::CostModel;
 use super::legalize::adapt;
 use super::provenance::Provenance;
-use super::{Blocker, Chosen, Target, blockers, choose, plan};
+use super::{Blocker, Chosen, Selection, Target, blockers, choose, plan};
 use crate::diag::rule_ids::ADAPTED_FORM;
 use crate::edit::{By, Patch};
 use crate::egraph::{self, EGraph, ENode, NodeRef, canonical};
@@ -63,14 +63,17 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     }
     let mut report = saturation.report;
     let lies = std::mem::take(&mut egraph.analysis.conflicts);
-    report.refused.extend(lies.into_iter().map(|why| egraph::Refused { code: "facts".to_owned(), why }));
+    let refused = |why| egraph::Refused { code: "facts".to_owned(), name: String::new(), why };
+    report.refused.extend(lies.into_iter().map(refused));
     let mut original: FxHashMap<ENode, NodeId> = FxHashMap::default();
     for (node, enode) in &calls {
         original.entry(canonical(&egraph, enode)).or_insert(*node);
     }
     let provenance = Provenance::new(&egraph, &original, &report.steps);
     let roots = roots(model, graph, &class_of, task.pricing.is_none());
-    let choice = choose(&egraph, task.target, &original, &roots, task.pricing);
+    let preferred = preferred(&egraph, &report.steps, task);
+    let choice = choose(&egraph, task.target, &original, &preferred, &roots, task.pricing);
+    let unselected = unselected(&egraph, &choice, &original, &report.steps, task);
     if roots.iter().any(|&root| !choice.is_possible(egraph.find(root))) {
         let possible = |class: Id| choice.is_possible(class);
         return Done::Blocked(blockers(&egraph, task.target, &possible, &calls));
@@ -101,7 +104,69 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
             return Done::Blocked(node.map(|node| Blocker { node, illegal }).into_iter().collect());
         }
     }
+    unselected.into_iter().for_each(|(rule, why)| report.veto(rule, why));
     Done::Planned { patch: Box::new(planned.patch), report }
+}
+
+/// Reason why the result of a rule was not selected.
+const COSTS_LESS: &str =
+    "an equivalent form costs less; with `phase simplify`, its result is always selected";
+
+fn rule_of<'r>(task: &Task<'r>, code: &str) -> Option<&'r Rule> {
+    task.all.iter().find(|rule| *rule.code == *code).copied()
+}
+
+/// Returns the e-nodes that the preferred rules added, and the outputs of their calls.
+fn preferred(egraph: &EGraph, steps: &[egraph::Step], task: &Task) -> FxHashSet<ENode> {
+    let mut preferred = FxHashSet::default();
+    if !task.all.iter().any(|rule| rule.is_preferred()) {
+        return preferred;
+    }
+    let steps = steps.iter().filter(|step| rule_of(task, &step.code).is_some_and(Rule::is_preferred));
+    for call in steps.flat_map(|step| &step.added) {
+        let call = canonical(egraph, call);
+        let outputs = call.as_call().map_or(0, |call| call.outputs);
+        if let Some(class) = egraph.lookup(call.clone()) {
+            preferred.extend((0..outputs).map(|index| ENode::Output { index, call: [egraph.find(class)] }));
+        }
+        preferred.insert(call);
+    }
+    preferred
+}
+
+/// Returns the rules of a user that matched nodes of the graph, but of whose results none was selected.
+/// Each has the reason.
+fn unselected<'r>(
+    egraph: &EGraph,
+    choice: &Selection,
+    original: &FxHashMap<ENode, NodeId>,
+    steps: &[egraph::Step],
+    task: &Task<'r>,
+) -> Vec<(&'r Rule, String)> {
+    let mut unselected = Vec::new();
+    for &rule in task.all.iter().filter(|rule| !rule.is_built_in) {
+        let matches_graph = |step: &&egraph::Step| {
+            let is_original = |enode: &ENode| original.contains_key(&canonical(egraph, enode));
+            step.code == rule.code && step.matched.iter().all(is_original)
+        };
+        let steps: Vec<&egraph::Step> = steps.iter().filter(matches_graph).collect();
+        let is_selected = |enode: &ENode| {
+            let enode = canonical(egraph, enode);
+            egraph.lookup(enode.clone()).is_some_and(|class| choice.form(egraph, class) == Some(&enode))
+        };
+        let has_effect = |step: &&egraph::Step| step.added.is_empty() || step.added.iter().any(is_selected);
+        if steps.is_empty() || steps.iter().any(has_effect) {
+            continue;
+        }
+        let calls = steps.iter().flat_map(|step| &step.added).filter_map(ENode::as_call);
+        let mut illegal = calls.filter_map(|call| {
+            let why = task.target.legal(egraph, call).err()?;
+            Some(format!("`{}` {why}", egraph.analysis.tables.op(call.op).name))
+        });
+        let why = illegal.next().unwrap_or_else(|| COSTS_LESS.to_owned());
+        unselected.push((rule, why));
+    }
+    unselected
 }
 
 /// Returns true if a rule would only convert nodes that are legal already.

@@ -54,7 +54,7 @@ pub fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired
 
 /// Returns lint options that find the faults that these rules fix.
 fn faults_of(fixes: &[&Rule]) -> LintOptions {
-    let codes: FxHashSet<&str> = fixes.iter().filter_map(|rule| rule.mends.as_deref()).collect();
+    let codes: FxHashSet<&str> = fixes.iter().filter_map(|rule| rule.fixes.as_deref()).collect();
     let selection = Selection::new(codes.into_iter().map(str::to_owned).collect(), Vec::new());
     LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
 }

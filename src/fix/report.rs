@@ -165,13 +165,21 @@ impl Report {
     /// Adds the refused rules and the reached limits of a saturation.
     pub(super) fn searched(&mut self, said: egraph::Report) {
         self.refused.extend(said.refused.iter().map(|refused| refused.code.clone()));
-        let refused = said
-            .refused
-            .iter()
-            .map(|refused| format!("the rewrite {} was skipped: {}", refused.code, refused.why));
-        self.notes.extend(refused);
+        let named = |one: &egraph::Refused| format!("{} {}", one.code, one.name).trim_end().to_owned();
+        let refused = said.refused.iter();
+        self.notes.extend(refused.map(|one| format!("the rewrite {} was skipped: {}", named(one), one.why)));
+        for one in &said.vetoed {
+            self.note(format!("rule {} matches, but was not applied: {}", named(one), one.why));
+        }
         for limit in said.limits {
             self.limit(format!("the search reached its limit of {limit}: the result may not be optimal"));
+        }
+    }
+
+    /// Adds a note, unless it is already present.
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 

@@ -9,6 +9,8 @@ use crate::diag::Finding;
 use crate::edit::{AnalysisView, Editor};
 use crate::extract;
 use crate::graph::{GraphId, Model, OpsetImport, scopes};
+use crate::rules::matcher;
+use crate::rules::plain::PlainHost;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
@@ -62,6 +64,13 @@ pub(super) fn rewrite(
             if is_other { editor.stale_analyses() } else { editor.graph_analyses(graph) };
         if target.is_source && conversion_errors::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
+        }
+        for rule in reach.iter().filter(|rule| is_held_back(rule, options)) {
+            let host = PlainHost::new(model, graph, facts, uses);
+            if rule.directions().any(|direction| !matcher::find(&host, direction).matches.is_empty()) {
+                let (code, name) = (&rule.code, &rule.name);
+                report.note(format!("rule {code} {name} matches, but is unsafe: --unsafe-fixes applies it"));
+            }
         }
         match extract::run(model, graph, facts, uses, &task) {
             extract::Done::Unchanged => {}
@@ -122,6 +131,12 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
         selected && safe && !rule.is_lint_only()
     };
     rules.iter().copied().filter(wanted).collect()
+}
+
+/// Returns true for a rule of a user that runs only with `--unsafe-fixes`.
+fn is_held_back(rule: &Rule, options: &Options) -> bool {
+    let is_unsafe = rule.safety == Safety::Unsafe && !options.unsafe_fixes;
+    !rule.is_built_in && is_unsafe && !rule.is_lint_only() && options.selection.contains(&rule.code)
 }
 
 /// Maximum number of ignored rules that the note lists by code.

@@ -1,5 +1,6 @@
 //! Target opsets and IR version of the result.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -150,6 +151,33 @@ pub fn drop_imports(editor: &mut Editor) {
         model.opsets.retain(is_needed);
         true
     });
+}
+
+/// Returns the domains of the nodes of the model, except for those of functions.
+pub fn used_domains(model: &Model) -> BTreeSet<String> {
+    let graphs = scopes::live(model).into_iter().filter(|&graph| model.function_of(graph).is_none());
+    let nodes = graphs.flat_map(|graph| &model.graphs[graph].nodes);
+    nodes.map(|&node| model.nodes[node].domain().to_owned()).collect()
+}
+
+/// Imports the domains of new nodes, those that are not among `before`, in their newest version.
+/// A custom domain has no schema, and is imported in version 1.
+pub fn import_domains(editor: &mut Editor, before: &BTreeSet<String>, target: &mut Target) {
+    let is_new = |domain: &&String| {
+        let is_imported = |import: &OpsetImport| normal_domain(import.domain.as_deref()) == **domain;
+        !domain.is_empty() && !before.contains(*domain) && !target.imports.iter().any(is_imported)
+    };
+    let new: Vec<String> = used_domains(editor.model()).iter().filter(is_new).cloned().collect();
+    for domain in new {
+        let version = schema::latest(&domain).map_or(1, i64::from);
+        let import = OpsetImport { domain: Some(domain.as_str().into()), version: Some(version) };
+        target.imports.push(import.clone());
+        let change = Change::new(RELABELLED_VERSION, Site::Model, format!("`{domain}` imported"));
+        editor.change(change, |model, _| {
+            model.opsets.push(import);
+            true
+        });
+    }
 }
 
 /// Imports ai.onnx if the result has a node of it but no import: an `Identity` that renames an output.

@@ -1,6 +1,6 @@
 //! Findings of pattern rules.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::{LintContext, number};
 use super::locate::Part;
@@ -23,25 +23,64 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
         rules.iter().copied().filter(|rule| rule.is_selected(&cx.options.selection)).collect();
     for graph in cx.model.graphs.ids() {
         let host = PlainHost::new(cx.model, graph, cx.facts, cx.uses);
-        for (rule, direction) in
-            selected.iter().flat_map(|rule| reported(rule).iter().map(move |one| (rule, one)))
-        {
-            let mut reported_root: Option<NodeId> = None;
-            for found in matcher::find(&host, direction).matches {
-                if let Some(&root) = found.nodes.last()
-                    && !only_names_an_output(cx, direction, &found)
-                    && (rule.is_lint_only() || !matcher::is_quantized_product(&host, rule.phase, &found))
-                    // Report a rule once per root node.
-                    && reported_root.replace(root) != Some(root)
-                {
+        for rule in &selected {
+            for (direction, found) in matches(cx, &host, rule) {
+                if let Some(&root) = found.nodes.last() {
                     findings.push(finding(cx, &host, (rule, direction), root, found));
                 }
             }
         }
     }
-    let mending: Vec<&Rule> = selected.into_iter().filter(|rule| rule.mends.is_some()).collect();
+    let mending: Vec<&Rule> = selected.into_iter().filter(|rule| rule.fixes.is_some()).collect();
     let mends = suggestions::mends(cx, &mending, findings);
     suggestions::promise(findings, &mends, cx.options);
+}
+
+type Matched<'r> = (&'r Direction, Match<ValueId, NodeId>);
+
+/// Returns the matches of a rule to report: one per direction and root node.
+/// Of the alternatives of a pattern, the one that covers all nodes of another is kept.
+fn matches<'r>(cx: &LintContext, host: &PlainHost, rule: &'r Rule) -> Vec<Matched<'r>> {
+    let mut all: Vec<Matched> = Vec::new();
+    for direction in reported(rule) {
+        let mut reported_root: Option<NodeId> = None;
+        for found in matcher::find(host, direction).matches {
+            if let Some(&root) = found.nodes.last()
+                && !only_names_an_output(cx, direction, &found)
+                && (rule.is_lint_only() || !matcher::is_quantized_product(host, rule.phase, &found))
+                // Report a rule once per root node.
+                && reported_root.replace(root) != Some(root)
+            {
+                all.push((direction, found));
+            }
+        }
+    }
+    if rule.has_alternatives() {
+        remove_covered(&mut all);
+    }
+    all
+}
+
+/// Removes the matches whose nodes are all part of another match; keeps the first of equal ones.
+fn remove_covered(all: &mut Vec<Matched>) {
+    let mut users: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+    for (at, (_, found)) in all.iter().enumerate() {
+        for &node in &found.nodes {
+            users.entry(node).or_default().push(at);
+        }
+    }
+    let is_covered = |at: usize| {
+        let nodes = &all[at].1.nodes;
+        let others = nodes.last().and_then(|root| users.get(root));
+        others.into_iter().flatten().any(|&other| {
+            let more = &all[other].1.nodes;
+            let is_more = more.len() > nodes.len() || more.len() == nodes.len() && other < at;
+            is_more && nodes.iter().all(|node| more.contains(node))
+        })
+    };
+    let kept: Vec<bool> = (0..all.len()).map(|at| !is_covered(at)).collect();
+    let mut kept = kept.into_iter();
+    all.retain(|_| kept.next().unwrap_or(true));
 }
 
 /// Returns the patterns that a rule reports in linting.
@@ -51,7 +90,7 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
 fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => forward,
-        Body::Pattern { .. } if rule.mends.is_some() => &[],
+        Body::Pattern { .. } if rule.fixes.is_some() => &[],
         Body::Pattern { forward, .. } if matches!(rule.phase, Phase::Simplify | Phase::Fix) => forward,
         Body::Pattern { .. } | Body::Builtin(_) => &[],
     }
@@ -83,7 +122,7 @@ fn finding(
     root: NodeId,
     found: Match<ValueId, NodeId>,
 ) -> Finding {
-    let message = render(&rule.message, host, &found);
+    let message = render(&direction.message, host, &found);
     let place = cx.places.node(root, Part::Whole);
     let mut finding = Finding::new(&rule.code, &rule.name, rule.severity, message, place);
     finding.source = cx.places.source(root);
@@ -92,8 +131,9 @@ fn finding(
     for &node in found.nodes.iter().rev().skip(1) {
         finding = finding.related(cx.places.node(node, Part::Whole), "part of the same match");
     }
-    finding.help = rule.help.as_ref().map(|help| render(help, host, &found));
-    let patch = patch(host, rule, direction, found).filter(|patch| is_worth_it(cx, patch));
+    finding.help = direction.help.as_ref().map(|help| render(help, host, &found));
+    let patch =
+        patch(host, rule, direction, found).filter(|patch| rule.is_preferred() || is_worth_it(cx, patch));
     finding.fix = patch.map(|_| suggestions::fix(rule));
     finding
 }

@@ -69,7 +69,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
     editor.change(what, |model, _| undeclare(model));
     let operators = editor.model().nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
     let is_wanted =
-        |rule: &&Rule| rule.mends.as_deref() == Some(BAKED_SHAPE.code) && rule.safety != Safety::Unsafe;
+        |rule: &&Rule| rule.fixes.as_deref() == Some(BAKED_SHAPE.code) && rule.safety != Safety::Unsafe;
     let rules: Vec<&Rule> =
         rules.within_reach(operators, &[Phase::Fix]).into_iter().filter(is_wanted).collect();
     let symbol = Symbol::size(&group.name);

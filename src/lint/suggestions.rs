@@ -51,8 +51,8 @@ pub(super) fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]
                         let nodes = one.nodes.iter().map(|&node| (code, number(node)));
                         nodes.filter_map(|key| found.get(&key)).min().copied()
                     };
-                    let finding = rule.mends.as_deref().and_then(at);
-                    if rule.mends.is_some() && finding.is_none() {
+                    let finding = rule.fixes.as_deref().and_then(at);
+                    if rule.fixes.is_some() && finding.is_none() {
                         continue;
                     }
                     let place = finding.and_then(|index| findings[index].nodes.first());
@@ -85,7 +85,7 @@ pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOpt
 
 /// Removes and returns a proposed fix that a rule must carry out.
 fn withdrawn(finding: &mut Finding, options: &LintOptions) -> Option<Fix> {
-    if options.rules.mends(&finding.code) { finding.fix.take() } else { None }
+    if options.rules.fixes(&finding.code) { finding.fix.take() } else { None }
 }
 
 /// Returns the fix of a rule; `--explain` shows its details.

@@ -33,7 +33,7 @@ struct Batch {
 }
 
 fn is_baked(mend: &Suggestion) -> bool {
-    mend.rule.mends.as_deref() == Some(BAKED_SHAPE.code)
+    mend.rule.fixes.as_deref() == Some(BAKED_SHAPE.code)
 }
 
 /// Drops or completes fixes of baked sizes that do not repair the whole data flow.

@@ -57,21 +57,21 @@ impl<'r> RuleTest<'r> {
     /// The difference between expected and actual outcome.
     pub fn check(&self, example: &Example) -> Result<(), String> {
         match &example.expect {
-            Expect::Becomes(wanted) => self.becomes(example, wanted),
-            Expect::Computes => self.computes(example),
+            Expect::RewritesTo(wanted) => self.rewrites_to(example, wanted),
+            Expect::Equivalent => self.equivalent(example),
             // Any match of the pattern is an error, even if it would not be reported or its rewrite would
             // contradict inferred facts.
-            Expect::Unchanged => match self.fires(&example.model) {
+            Expect::NoMatch => match self.fires(&example.model) {
                 false => Ok(()),
                 true => Err("the rule matches".to_owned()),
             },
-            Expect::Finds(messages) => self.finds(example, messages),
+            Expect::Reports(messages) => self.reports(example, messages),
         }
     }
 
     /// Checks that the rule produces this model, up to names.
     /// Unless the rule is a conversion, it must not change its own result.
-    fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
+    fn rewrites_to(&self, example: &Example, wanted: &Model) -> Result<(), String> {
         let result = self.apply(&self.alone, example.model.clone(), example)?;
         let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
         if wanted != got {
@@ -85,7 +85,7 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Checks that the rule matches, and that the result is legal at the target and numerically equal.
-    fn computes(&self, example: &Example) -> Result<(), String> {
+    fn equivalent(&self, example: &Example) -> Result<(), String> {
         if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
             return Err("the rule does not match".to_owned());
         }
@@ -94,7 +94,7 @@ impl<'r> RuleTest<'r> {
         if example.target.is_none() && canonical::text(&result) == canonical::text(&example.model) {
             return Err("the rule changes nothing".to_owned());
         }
-        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        let claim = Claim { phase: self.rule.phase, safety, assumptions: &self.rule.assumptions };
         // Examples for a target contain operators that only a runtime can execute.
         let compared = match (&example.profile, self.runtime) {
             (None, _) => numbers::compare(&example.model, &result, &claim),
@@ -115,11 +115,12 @@ impl<'r> RuleTest<'r> {
     /// # Errors
     /// The reason why the runtime does not load the result.
     pub fn judged(&self, example: &Example) -> Result<Option<Outcome>, String> {
-        let (Some(runtime), Expect::Computes | Expect::Becomes(_)) = (self.runtime, &example.expect) else {
+        let (Some(runtime), Expect::Equivalent | Expect::RewritesTo(_)) = (self.runtime, &example.expect)
+        else {
             return Ok(None);
         };
         let Ok((fix::Outcome { model: result, .. }, safety)) = self.outcome(example) else { return Ok(None) };
-        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        let claim = Claim { phase: self.rule.phase, safety, assumptions: &self.rule.assumptions };
         match example.profile {
             // Examples for a target contain operators that only a runtime can execute.
             Some(_) => Ok(Some(numbers::compare_in(runtime, &example.model, &result, &claim))),
@@ -152,7 +153,7 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Checks that the rule reports exactly these messages.
-    fn finds(&self, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
+    fn reports(&self, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
         let found = match &self.rule.body {
             Body::Builtin(_) => self.found_by_code(&example.model)?,
             Body::Pattern { forward, .. } => {
@@ -221,7 +222,7 @@ impl<'r> RuleTest<'r> {
         let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
         let host = PlainHost::new(model, model.main, &facts, &uses);
         let matches = matcher::find(&host, pattern).matches;
-        matches.iter().map(|found| render(&self.rule.message, &host, found)).collect()
+        matches.iter().map(|found| render(&pattern.message, &host, found)).collect()
     }
 }
 

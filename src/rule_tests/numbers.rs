@@ -10,7 +10,7 @@ use crate::infer::{
     self,
     eval::{Array, Val},
 };
-use crate::rules::rule::{Assumption, Given, Phase, Safety};
+use crate::rules::rule::{Assumed, Assumption, Phase, Safety};
 
 /// Result of a comparison.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Claim<'r> {
     pub phase: Phase,
     pub safety: Safety,
     /// Assumptions about inputs or constants, by name.
-    pub given: &'r [Given],
+    pub assumptions: &'r [Assumed],
 }
 
 impl Claim<'_> {
@@ -42,11 +42,11 @@ impl Claim<'_> {
         let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
         // Assumptions about absent values hold. Renamed values in the example are not recognized.
         let is_there = |name: &Arc<str>| model.values.iter().any(|(_, value)| *value.name == **name);
-        let holds = |given: &Given| match is_there(&given.value) {
-            true => holds(given.what, &known(&given.value)?),
+        let holds = |assumed: &Assumed| match is_there(&assumed.value) {
+            true => holds(assumed.what, &known(&assumed.value)?),
             false => Some(true),
         };
-        let answers: Vec<Option<bool>> = self.given.iter().map(holds).collect();
+        let answers: Vec<Option<bool>> = self.assumptions.iter().map(holds).collect();
         match answers.contains(&Some(false)) {
             true => Some(false),
             false => (!answers.contains(&None)).then_some(true),
@@ -61,7 +61,7 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
         Assumption::Finite => all(&f64::is_finite),
         Assumption::NotNan => all(&|x| !x.is_nan()),
         Assumption::Positive => all(&|x| x > 0.0),
-        Assumption::Moderate => all(&|x| x.abs() < 1e3),
+        Assumption::Bounded => all(&|x| x.abs() < 1e3),
         Assumption::Nonempty => Some(!array.is_empty()),
         Assumption::WholeElsewhere => array.f64s().ok().map(|region| is_whole_elsewhere(&region)),
         Assumption::InRange | Assumption::Untied => None,

@@ -101,6 +101,23 @@ impl Datum {
         })
     }
 
+    /// Returns the kind of attribute that holds this datum, for operators without a schema.
+    pub fn attr_kind(&self) -> Option<AttrKind> {
+        Some(match self {
+            Datum::Int(_) | Datum::Bool(_) | Datum::Elem(_) | Datum::Dim(_) => AttrKind::Int,
+            Datum::Float(_) => AttrKind::Float,
+            Datum::Str(_) => AttrKind::String,
+            Datum::Tensor(_) => AttrKind::Tensor,
+            Datum::List(items) => match items.iter().map(Datum::attr_kind).collect::<Option<Vec<_>>>()? {
+                kinds if kinds.contains(&AttrKind::Float) => AttrKind::Floats,
+                kinds if kinds.contains(&AttrKind::String) => AttrKind::Strings,
+                _ => AttrKind::Ints,
+            },
+            Datum::Other(value) => value.kind()?,
+            Datum::Absent => return None,
+        })
+    }
+
     /// Returns the tensor held by a `Constant` whose attribute `name` is this datum.
     pub fn to_constant(&self, name: &str) -> Option<Tensor> {
         match (name, self) {

@@ -15,7 +15,7 @@ use super::check::{Faults, check_file};
 use super::index::{Index, Indexed};
 use super::registry::EXTENSION;
 use super::rule::{Phase, Rule};
-use super::syntax::ast::FnAst;
+use super::syntax::ast::FileAst;
 use super::syntax::parse;
 use crate::diag::Level;
 use crate::graph::syntax::Source;
@@ -62,7 +62,7 @@ pub struct RuleHeader {
     /// First line of its docs.
     pub summary: &'static str,
     /// Code of the rule whose findings it fixes, if it reports none itself.
-    pub mends: Option<&'static str>,
+    pub fixes: Option<&'static str>,
     /// Operators that each node of its pattern may have.
     pub needs: &'static [&'static [&'static str]],
     /// Phase; `None` for the page of a built-in analysis, which has no pattern.
@@ -81,7 +81,8 @@ impl RuleHeader {
         text.push_str(self.text);
         let source = Source::new(self.path, &text);
         let (file, _) = parse(&source);
-        check_file(file, &mut Faults::ignored(&source)).pop()
+        let rule = check_file(file, &mut Faults::ignored(&source)).pop();
+        rule.map(|rule| Rule { is_built_in: true, ..rule })
     }
 }
 
@@ -135,7 +136,7 @@ fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str
 }
 
 fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
-    let Indexed { path, code, name, summary, mends, .. } = rule;
+    let Indexed { path, code, name, summary, fixes, .. } = rule;
     let phase = match rule.phase {
         Some(word) => {
             Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: unknown phase `{word}`"))?)
@@ -151,17 +152,17 @@ fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
         code,
         name,
         summary,
-        mends,
+        fixes,
         phase,
         path,
     })
 }
 
-/// Returns the functions of `rules/lib`, which every rule can call.
-pub fn library() -> &'static [FnAst] {
-    static LIBRARY: OnceLock<Vec<FnAst>> = OnceLock::new();
+/// Returns the files of `rules/lib`, whose functions and patterns every rule can use.
+pub fn library() -> &'static [FileAst] {
+    static LIBRARY: OnceLock<Vec<FileAst>> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let files = built_in().files.iter().filter(|(path, _)| path.starts_with("rules/lib/"));
-        files.flat_map(|(path, text)| parse(&Source::new(path, text)).0.functions).collect()
+        files.map(|(path, text)| parse(&Source::new(path, text)).0).collect()
     })
 }

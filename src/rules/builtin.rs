@@ -1,5 +1,5 @@
 //! Built-in analyses, which rule files name by `detect builtin::NAME`.
-//! Each has a page in `rules/lint`, from which the list is generated.
+//! Each has a page in `rules/lint`; `diag::rule_ids` lists them.
 
 use crate::diag::rule_ids;
 

@@ -40,8 +40,8 @@ impl Rule {
     pub fn page(&self) -> String {
         let mut page = format!("# {} {}\n\n{}\n", self.code, self.name, self.docs.trim_end());
         page.push_str(&format!("\nSeverity: {}. {}\n", self.severity, self.what_it_does()));
-        for given in &self.given {
-            page.push_str(&format!("\nAssumes that `{}` {}.\n", given.value, given.what.meaning()));
+        for assumed in &self.assumptions {
+            page.push_str(&format!("\nAssumes that `{}` {}.\n", assumed.value, assumed.what.meaning()));
         }
         if !self.examples.is_empty() {
             page.push_str("\n## Examples\n");

@@ -23,7 +23,7 @@ pub struct Indexed<'t> {
     /// Name of its level: `hint`.
     pub severity: &'t str,
     /// Code of the rule whose findings it fixes, if it reports none itself.
-    pub mends: Option<&'t str>,
+    pub fixes: Option<&'t str>,
     /// Operators that each node of the pattern may have.
     pub needs: Vec<Vec<&'t str>>,
     /// Name of its phase; `None` for the page of a built-in analysis.
@@ -84,7 +84,7 @@ fn index_rule<'t>(
         name,
         summary: rule.docs.first().ok_or(format!("{code} has no docs"))?,
         severity: severity.ok_or(format!("{code} has no severity"))?,
-        mends: own("mends"),
+        fixes: own("fixes"),
         needs: rule.operators(),
         phase,
         shared,

@@ -9,7 +9,7 @@
 pub struct Outline<'t> {
     /// `defaults { … }`.
     pub defaults: Vec<&'t str>,
-    /// `fn name(…) …`, by name.
+    /// `fn name(…) …` and `pattern name(…) …`, by name.
     pub functions: Vec<(&'t str, &'t str)>,
     pub rules: Vec<Outlined<'t>>,
 }
@@ -23,18 +23,21 @@ pub struct Outlined<'t> {
     pub name: &'t str,
     /// `rule CODE name {`.
     pub header: &'t str,
-    /// Entries, each with its keyword.
+    /// Entries, each with its keyword in the current language.
     pub entries: Vec<(&'t str, &'t str)>,
 }
 
 /// Keywords that begin an item of a file.
-pub const ITEMS: [&str; 4] = ["language", "defaults", "fn", "rule"];
+pub const ITEMS: [&str; 5] = ["language", "defaults", "fn", "pattern", "rule"];
 
 /// Keywords that begin an entry of a rule.
 pub const KEYWORDS: [&str; 15] = [
-    "severity", "phase", "safety", "at", "mends", "message", "help", "match", "where", "let", "given",
+    "severity", "phase", "safety", "at", "fixes", "message", "help", "match", "where", "let", "assume",
     "rewrite", "detect", "example", "but",
 ];
+
+/// Keywords of language 2, and those that replace them.
+pub const OLD_KEYWORDS: [(&str, &str); 2] = [("mends", "fixes"), ("given", "assume")];
 
 /// Keywords of examples, which are skipped when built-in rules are loaded.
 pub const EXAMPLES: [&str; 2] = ["example", "but"];
@@ -49,7 +52,7 @@ pub fn outline(text: &str) -> Outline<'_> {
         let rest = item[word(item).len()..].trim_start();
         match word(item) {
             "defaults" => outline.defaults.push(item),
-            "fn" => outline.functions.push((word(rest), item)),
+            "fn" | "pattern" => outline.functions.push((word(rest), item)),
             "rule" => outline.rules.push(rule(item, docs_above(&text[..start]).0)),
             _ => {}
         }
@@ -66,7 +69,7 @@ fn rule<'t>(item: &'t str, docs: Vec<&'t str>) -> Outlined<'t> {
     let entries = starts.iter().enumerate().map(|(index, &start)| {
         let end = starts.get(index + 1).copied().unwrap_or(close);
         let entry = item[start..end].trim_end();
-        (word(entry), entry)
+        (current(word(entry)), entry)
     });
     Outlined { docs, code, name, header: &item[..open], entries: entries.collect() }
 }
@@ -75,50 +78,109 @@ impl<'t> Outlined<'t> {
     /// Returns the text of an entry after its keyword.
     pub fn entry(&self, keyword: &str) -> Option<&'t str> {
         let (_, text) = self.entries.iter().find(|(word, _)| *word == keyword)?;
-        Some(text[keyword.len()..].trim_start())
+        Some(text[word(text).len()..].trim_start())
     }
 
     /// Returns the operators that each node of the pattern may have.
     /// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add,
     /// Sub]` yields both.
-    /// Later uses of the same `@op` are omitted.
+    /// Later uses of the same `@op`, and nodes that only some alternatives contain, are omitted.
     pub fn operators(&self) -> Vec<Vec<&'t str>> {
         let mut operators = Vec::new();
-        let Some(pattern) = self.entry("match") else { return operators };
-        let mut rest = pattern;
-        while let Some(at) = rest.find(|char: char| char == '@' || is_word(char)) {
-            rest = &rest[at..];
-            let is_chosen = rest.starts_with('@');
-            let path = dotted(rest.trim_start_matches('@'));
-            let after = rest[path.len() + usize::from(is_chosen)..].trim_start();
-            if let (true, Some(list)) = (is_chosen, after.strip_prefix("in ")) {
-                let list = list.split(['[', ']']).nth(1).unwrap_or_default();
-                let mut among: Vec<&str> = list.split(',').map(|item| op_name(dotted(item.trim()))).collect();
-                // Versions of one operator count once: `[Split@13, Split@18]`.
-                among.dedup();
-                operators.push(among);
-                rest = after.find(']').map_or("", |end| &after[end..]);
-                continue;
-            }
-            let name = op_name(path);
-            let is_call = after.starts_with(['(', '<', '@', ':']);
-            let begins = name.starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
-            if !is_chosen && is_call && begins {
-                operators.push(vec![name]);
-            }
-            rest = skip_attributes(after);
-        }
+        collect_operators(self.entry("match").unwrap_or_default(), &mut operators);
         operators
     }
 }
 
-/// Skips the version and the attributes (`<…>`) of an operator.
-fn skip_attributes(after: &str) -> &str {
-    let version = after.strip_prefix('@').map_or(after, |rest| rest[word(rest).len()..].trim_start());
-    match version.strip_prefix('<') {
-        Some(attrs) => close(attrs, '>').map_or("", |at| &attrs[at + 1..]),
-        None => version,
+fn collect_operators<'t>(mut text: &'t str, operators: &mut Vec<Vec<&'t str>>) {
+    loop {
+        text = skip_blank(text.trim_start_matches([',', '=', '{', '}', ')', ']', ':']));
+        if text.is_empty() {
+            return;
+        }
+        if text.starts_with([',', '=', '{', '}', ')', ']', ':']) {
+            continue;
+        }
+        let mut alternatives = vec![Value::of(text)];
+        text = alternatives[0].after;
+        while let Some(next) = skip_blank(text).strip_prefix('|') {
+            let value = Value::of(skip_blank(next));
+            text = value.after;
+            alternatives.push(value);
+        }
+        if let [value] = &alternatives[..] {
+            operators.extend((!value.operators.is_empty()).then(|| value.operators.clone()));
+            collect_operators(value.inside, operators);
+        } else if alternatives.iter().all(|value| !value.operators.is_empty()) {
+            let mut roots: Vec<&str> = alternatives.into_iter().flat_map(|value| value.operators).collect();
+            roots.dedup();
+            operators.push(roots);
+        }
     }
+}
+
+/// Value of a pattern, at the start of a text.
+struct Value<'t> {
+    /// Operators that its node may have; empty if it is no call of an operator.
+    operators: Vec<&'t str>,
+    /// Text between its parentheses.
+    inside: &'t str,
+    after: &'t str,
+}
+
+impl<'t> Value<'t> {
+    fn of(text: &'t str) -> Self {
+        let is_variable = text.starts_with('@');
+        let path = dotted(text.trim_start_matches('@'));
+        let mut after = text[path.len() + usize::from(is_variable)..].trim_start();
+        let mut operators = Vec::new();
+        let begins =
+            op_name(path).starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
+        if !is_variable && path.is_empty() {
+            // Parentheses, a list, a string or a sign.
+            let rest = skip_value(text);
+            let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
+            return Value { operators, inside, after: rest };
+        }
+        if is_variable && let Some(list) = after.strip_prefix("in ") {
+            let end = list.find(']').unwrap_or(list.len());
+            let items = list[..end].trim_start().trim_start_matches('[').split(',');
+            operators = items.map(|item| op_name(dotted(item.trim()))).collect();
+            // Versions of one operator count once: `[Split@13, Split@18]`.
+            operators.dedup();
+            after = list[end..].trim_start_matches(']').trim_start();
+        } else if !is_variable && begins && after.starts_with(['(', '<', '@', ':']) {
+            operators.push(op_name(path));
+        }
+        after = after.trim_start_matches(['?', '.']);
+        if let Some(version) = after.strip_prefix(['@', ':']).filter(|_| !operators.is_empty() || is_variable)
+        {
+            after = version[word(version).len()..].trim_start();
+        }
+        if let Some(attrs) = after.strip_prefix('<') {
+            after = close(attrs, '>').map_or("", |at| attrs[at + 1..].trim_start());
+        }
+        let rest = if after.starts_with('(') { skip_value(after) } else { after };
+        Value { operators, inside: after[..after.len() - rest.len()].trim_start_matches('('), after: rest }
+    }
+}
+
+/// Skips white space and comments.
+fn skip_blank(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        match text.strip_prefix('#') {
+            Some(comment) => text = comment.find('\n').map_or("", |end| &comment[end..]),
+            None => return text,
+        }
+    }
+}
+
+/// Skips a bracket with its content, a string, or one character.
+fn skip_value(text: &str) -> &str {
+    let mut scan = Scan::new(text, 0);
+    while scan.next().is_some() && scan.depth > 0 {}
+    &text[scan.at..]
 }
 
 /// Finds `sign` outside of strings.
@@ -175,15 +237,25 @@ fn word_starts(text: &str, from: usize) -> Vec<usize> {
     while let Some((at, char)) = scan.next() {
         let begins = is_word(char) && !in_word && scan.depth_before == 0;
         in_word = is_word(char) || char == '@' || char == '-';
-        if begins && KEYWORDS.contains(&word(&text[at..])) && is_entry(text, from, at) {
+        if begins && is_keyword(word(&text[at..])) && is_entry(text, from, at) {
             starts.push(at);
         }
     }
     starts
 }
 
+/// Returns true for a keyword of an entry, in this or the previous version of the language.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || OLD_KEYWORDS.iter().any(|(old, _)| *old == word)
+}
+
+/// Returns the keyword that replaces one of language 2, or the same one.
+fn current(keyword: &str) -> &str {
+    OLD_KEYWORDS.iter().find(|(old, _)| *old == keyword).map_or(keyword, |(_, new)| new)
+}
+
 /// Returns true if a keyword begins an entry.
-/// The `at` in `example "…" at opset 13` does not; `unchanged`, `finds` and similar are not keywords.
+/// The `at` in `example "…" at opset 13` does not; `no_match`, `reports` and similar are not keywords.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
     !in_example

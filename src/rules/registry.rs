@@ -1,7 +1,7 @@
 //! Rule sets: built-in rules, and those that a user adds.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
@@ -55,10 +55,10 @@ impl Entry {
         }
     }
 
-    fn mends(&self) -> Option<&str> {
+    fn fixes(&self) -> Option<&str> {
         match self {
-            Entry::Read(rule) => rule.mends.as_deref(),
-            Entry::BuiltIn(brief, _) => brief.mends,
+            Entry::Read(rule) => rule.fixes.as_deref(),
+            Entry::BuiltIn(brief, _) => brief.fixes,
         }
     }
 
@@ -115,7 +115,8 @@ impl RuleSet {
     /// Returns the built-in rules and their faults; a test checks that there are none.
     pub fn embedded() -> (RuleSet, Vec<Finding>) {
         let mut rules = RuleSet::default();
-        let findings = rules.add(RuleSet::files().iter().map(|(path, text)| Source::new(path, text)));
+        let sources = RuleSet::files().iter().map(|(path, text)| Source::new(path, text));
+        let findings = rules.add_from(sources, true);
         (rules, findings)
     }
 
@@ -183,21 +184,18 @@ impl RuleSet {
     /// # Errors
     /// A file cannot be read; no rules of the folder are added.
     pub fn add_folder(&mut self, folder: &Path) -> io::Result<Vec<Finding>> {
-        let mut sources = Vec::new();
-        for entry in WalkDir::new(folder).sort_by_file_name() {
-            let path = entry?.into_path();
-            if path.is_file() && path.extension().is_some_and(|extension| extension == EXTENSION) {
-                let text = std::fs::read_to_string(&path)?;
-                sources.push(Source::new(&path.to_string_lossy(), &text));
-            }
-        }
-        Ok(self.add(sources))
+        let sources = rule_files(folder)?.into_iter();
+        Ok(self.add(sources.map(|(path, text)| Source::new(&path.to_string_lossy(), &text))))
     }
 
     /// Adds the rules of several files.
     /// Rules with errors are dropped, as are rules whose code or name is already in use.
     #[doc(hidden)]
     pub fn add(&mut self, sources: impl IntoIterator<Item = Source>) -> Vec<Finding> {
+        self.add_from(sources, false)
+    }
+
+    fn add_from(&mut self, sources: impl IntoIterator<Item = Source>, is_built_in: bool) -> Vec<Finding> {
         let mut findings = Vec::new();
         for source in sources {
             let (file, faults) = parse(&source);
@@ -205,7 +203,7 @@ impl RuleSet {
             let mut faults = Faults::new(&source);
             let rules = check_file(file, &mut faults);
             findings.extend(faults.into_findings());
-            for rule in rules {
+            for rule in rules.into_iter().map(|rule| Rule { is_built_in, ..rule }) {
                 match self.clash(&rule) {
                     Some(finding) => findings.push(finding),
                     None => self.entries.push(Entry::Read(Arc::new(rule))),
@@ -229,7 +227,7 @@ impl RuleSet {
         self.entries.iter().filter_map(Entry::rule)
     }
 
-    /// Iterates over the rules that were added as text, which have examples and spans.
+    /// Iterates over the rules that are stored parsed, not as entries of the built-in index.
     #[doc(hidden)]
     pub fn with_texts(&self) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter_map(|entry| match entry {
@@ -239,8 +237,8 @@ impl RuleSet {
     }
 
     /// Returns true if a rule fixes the findings of the rule `code`.
-    pub fn mends(&self, code: &str) -> bool {
-        self.entries.iter().any(|entry| entry.mends() == Some(code))
+    pub fn fixes(&self, code: &str) -> bool {
+        self.entries.iter().any(|entry| entry.fixes() == Some(code))
     }
 
     /// Finds a rule by code or name.
@@ -294,6 +292,23 @@ impl RuleSet {
     }
 }
 
+/// Returns path and text of every `.rule` file below `folder`, in path order.
+///
+/// # Errors
+/// A file cannot be read.
+#[doc(hidden)]
+pub fn rule_files(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+    let mut files = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let path = entry?.into_path();
+        if path.is_file() && path.extension().is_some_and(|extension| extension == EXTENSION) {
+            let text = std::fs::read_to_string(&path)?;
+            files.push((path, text));
+        }
+    }
+    Ok(files)
+}
+
 /// Returns true if a code, code prefix or name selects a rule; `ALL` selects every one.
 #[doc(hidden)]
 pub fn is_meant(rule: &Rule, selector: &str) -> bool {
@@ -304,7 +319,7 @@ pub fn is_meant(rule: &Rule, selector: &str) -> bool {
 mod tests {
     use super::*;
     use crate::diag::rule_ids;
-    use crate::rules::rule::Body;
+    use crate::rules::rule::{Body, Direction};
 
     #[test]
     fn built_in_rules_have_no_faults() {
@@ -318,14 +333,22 @@ mod tests {
             assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
             let brief = RuleSet::headers().iter().find(|brief| *brief.code == *rule.code);
             let brief = brief.expect("every rule has one");
-            let said = (brief.name, brief.severity, brief.summary, brief.mends);
-            assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.mends.as_deref()));
+            let said = (brief.name, brief.severity, brief.summary, brief.fixes);
+            assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.fixes.as_deref()));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
-            // The order differs: the text has an outer call first, and a pattern has the nested calls first.
-            let (mut ops, mut needs) = (operators(rule), brief.needs.to_vec());
-            ops.sort_unstable();
-            needs.sort_unstable();
-            assert_eq!(needs, ops, "{}", rule.code);
+            // A node of a single pattern needs its operator; with alternatives, some nodes need none.
+            let holds = |direction: &Direction, ops: &[&str]| {
+                direction.pattern.nodes.iter().any(|node| ops.contains(&&*node.op.name))
+            };
+            let missing = rule.forward().iter().any(|one| !brief.needs.iter().all(|ops| holds(one, ops)));
+            assert!(!missing, "{}: {:?}", rule.code, brief.needs);
+            if !rule.has_alternatives() {
+                // The order does not matter: text lists an outer call first, a pattern the nested ones.
+                let (mut ops, mut needs) = (operators(rule), brief.needs.to_vec());
+                ops.sort_unstable();
+                needs.sort_unstable();
+                assert_eq!(needs, ops, "{}", rule.code);
+            }
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
             assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));
         }
@@ -334,7 +357,7 @@ mod tests {
 
     /// Returns the operators that each node of the pattern may have; nodes with one `@op` count once.
     fn operators(rule: &Rule) -> Vec<Vec<&str>> {
-        let Body::Pattern { forward, .. } = &rule.body else { return Vec::new() };
+        let forward = rule.forward();
         let nodes = forward.first().map_or(0, |first| first.pattern.nodes.len());
         let mut ops: Vec<Vec<&str>> = (0..nodes)
             .map(|at| forward.iter().map(|one| &*one.pattern.nodes[at].op.name).collect())

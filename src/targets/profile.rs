@@ -93,7 +93,7 @@ pub(super) struct Closed {
     pub because: Option<Arc<str>>,
 }
 
-/// Conditions of a line.
+/// Pattern and conditions that a node must meet for a line of a target file to apply.
 #[derive(Debug)]
 pub(super) struct Test {
     /// Pattern that ends with the tested node.

@@ -1,5 +1,7 @@
 //! Faults in each part of the rule language: the message names the fault, at the right position.
 
+mod alternatives;
+
 use std::sync::Arc;
 
 use onnx_lint::diag::render::{Format, Look, Run, render};
@@ -23,10 +25,10 @@ rule OPT101 double-transpose {
   rewrite { y = Transpose <perm = @r> (x) }
   example "composes" {
     g (float[A,B,C] x) => (float[C,A,B] y) { t = Transpose <perm=[1,2,0]> (x)  y = Transpose <perm=[1,2,0]> (t) }
-  } becomes { y = Transpose <perm=[2,0,1]> (x) }
+  } rewrites_to { y = Transpose <perm=[2,0,1]> (x) }
   example "the first result is used too" {
     g (float[A,B] x) => (float[B,A] t, float[A,B] y) { t = Transpose <perm=[1,0]> (x)  y = Transpose <perm=[1,0]> (t) }
-  } unchanged
+  } no_match
 }
 "#;
 
@@ -42,10 +44,10 @@ rule OPT102 slice-of-concat {
   where { @a == 0  is_const(starts)  is_present(axes) or rank(s) == 1 }
   example "at" at opset 13 {
     g (float[A] a, int64[1] b) => (float[B] y) { c = Concat <axis = 0> (a, a)  y = Slice (c, b, b, b) }
-  } finds "`y` is cut out of `c`, which has 0 values before it"
+  } reports "`y` is cut out of `c`, which has 0 values before it"
   example "another axis" {
     g (float[A,B] a, int64[1] b) => (float[A,C] y) { c = Concat <axis = 1> (a, a)  y = Slice (c, b, b, b) }
-  } finds nothing
+  } reports nothing
 }
 "#;
 
@@ -61,7 +63,7 @@ fn rendered(text: &str) -> String {
 
 /// Returns a rule as a file, with the language version.
 fn file(text: &str) -> String {
-    if text.starts_with("language") { text.to_owned() } else { format!("language 2\n{text}") }
+    if text.starts_with("language") { text.to_owned() } else { format!("language 3\n{text}") }
 }
 
 fn snapshot(name: &str, text: &str) {
@@ -92,47 +94,11 @@ fn check_lint(name: &str, right: &str, wrong: &str) {
 
 #[test]
 fn valid_rules_have_no_findings() {
-    for rule in [SOUND, LINT, CHOICE] {
+    for rule in [SOUND, LINT, alternatives::CHOICE, alternatives::RULE] {
         let mut rules = RuleSet::default();
         assert_eq!(rules.add([Source::new("my.rule", &file(rule))]), []);
         assert_eq!(rules.iter().count(), 1);
     }
-}
-
-/// A rule with a choice of operators.
-const CHOICE: &str = r#"## A value is reduced twice along the same axes.
-rule OPT103 reduction-over-nothing {
-  severity hint
-  phase    explore
-  safety   exact
-  message  "`{y}` is `{x}` by {@op}, and again"
-  match {
-    t = @op in [ReduceMax@18, ReduceMin@18] <keepdims = @k> (x, axes)
-    y = @op <keepdims = @k> (t, axes)
-  }
-  where { @op != "ReduceSum" }
-  rewrite { y = @op <keepdims = @k> (x, axes) }
-  example "at once" {
-    g (float[A,B] x) => (float[1,B] y) <int64[1] a = {0}> { t = ReduceMin (x, a)  y = ReduceMin (t, a) }
-  } becomes { y = ReduceMin (x, a) }
-  example "two operators" {
-    g (float[A,B] x) => (float[1,B] y) <int64[1] a = {0}> { t = ReduceMin (x, a)  y = ReduceMax (t, a) }
-  } unchanged
-}
-"#;
-
-#[test]
-fn operator_choices_are_checked() {
-    let check = |name: &str, right: &str, wrong: &str| check_in(CHOICE, name, right, wrong);
-    check("choice-misspelt", "[ReduceMax@18, ", "[ReduceMx, ");
-    check("choice-epoch", "ReduceMax@18", "ReduceMax@17");
-    check("choice-attribute", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, Compress]");
-    check("choice-inputs", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, ReduceMin@1]");
-    check("choice-repeated", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, ReduceMax@18]");
-    check("choice-empty", "[ReduceMax@18, ReduceMin@18]", "[]");
-    check("choice-unbound", "rewrite { y = @op ", "rewrite { y = @opp ");
-    check("choice-in-rewrite", "rewrite { y = @op ", "rewrite { y = @op in [ReduceMax, ReduceMin] ");
-    check("choice-twice", "y = @op <keepdims = @k> (t", "y = @op in [ReduceMax] <keepdims = @k> (t");
 }
 
 #[test]
@@ -140,16 +106,20 @@ fn example_variants_are_checked() {
     let check = |name: &str, but: &str| {
         check(name, "  example \"the first", &format!("  {but}\n  example \"the first"));
     };
-    check("but-other-text", "but \"a\" with \"perm=[2\" as \"perm=[1\" unchanged");
-    check("but-nothing-other", "but \"a\" unchanged");
-    check("but-no-model", "but \"a\" with \"(x)\" as \"(x\" unchanged");
-    check("but-undefined", "but \"a\" with \"(t)\" as \"(u)\" unchanged");
-    check("but-same-name", "but \"composes\" with \"A\" as \"D\" unchanged");
+    check("but-other-text", "but \"a\" with \"perm=[2\" as \"perm=[1\" no_match");
+    check("but-nothing-other", "but \"a\" no_match");
+    check("but-no-model", "but \"a\" with \"(x)\" as \"(x\" no_match");
+    check("but-undefined", "but \"a\" with \"(t)\" as \"(u)\" no_match");
+    check("but-no-input", "but \"a\" z: double no_match");
+    check("but-no-type", "but \"a\" x: dubble no_match");
+    check("but-no-node", "but \"a\" attr perm = [0, 1] of x no_match");
+    check("but-no-operand", "but \"a\" without input t of t no_match");
+    check("but-same-name", "but \"composes\" with \"A\" as \"D\" no_match");
     check_in(
         SOUND,
         "but-first",
         "example \"composes\"",
-        "but \"a\" with \"A\" as \"B\" unchanged\n  example \"composes\"",
+        "but \"a\" with \"A\" as \"B\" no_match\n  example \"composes\"",
     );
 }
 
@@ -291,14 +261,14 @@ fn rewrites_are_checked() {
 
 #[test]
 fn examples_are_checked() {
-    check("example-none-fires", "} becomes { y = Transpose <perm=[2,0,1]> (x) }", "} unchanged");
-    check("example-none-silent", "} unchanged", "} becomes { y = Identity (x) }");
+    check("example-none-fires", "} rewrites_to { y = Transpose <perm=[2,0,1]> (x) }", "} no_match");
+    check("example-none-silent", "} no_match", "} rewrites_to { y = Identity (x) }");
     check("example-undefined", "<perm=[1,2,0]> (x)", "<perm=[1,2,0]> (xx)");
     check("example-name", "\"the first result is used too\"", "\"composes\"");
     check("example-opset", "example \"composes\" {", "example \"composes\" from 11 to 99 {");
-    check("example-expects", "} unchanged", "} stays");
+    check("example-expects", "} no_match", "} stays");
     check("example-graph", "g (float[A,B] x)", "g (flat[A,B] x)");
-    check_lint("example-finds", "finds nothing", "finds none");
+    check_lint("example-reports", "reports nothing", "reports none");
 }
 
 #[test]
@@ -316,8 +286,8 @@ fn file_without_language_version_is_checked_and_reported() {
     assert_eq!(rules.iter().count(), 1);
 }
 
-/// A conversion with all features of language 2.
-const SECOND: &str = r#"language 2
+/// A conversion with all features of language 3.
+const SECOND: &str = r#"language 3
 defaults { phase convert  safety rounding  at 9 }
 
 fn softcapped(s, @cap) = case {
@@ -335,23 +305,27 @@ fn masked(s, mask?) {
 rule ZZZ100 attention-of-one-head {
   match { y, k?, parts... = com.example.Attention <cap = @cap> (q, mask?, Transpose <perm = [1, 0]> (t), 1.0) }
   where { rank(q) == 2 }
-  given finite(q)
+  assume finite(q)
   rewrite {
     let @two = 2
     y = softcapped(masked(MatMul (q, t), mask?), @cap)
     k = Relu (q)
     parts... = [Mul (q, @i + @two) for @i, p in parts]
   }
-  example "one" from 13 to 12 { g (float[A,B] x) => (float[A,B] y) { y = Relu (x) } } computes
+  example "one" from 13 to 12 { g (float[A,B] x) => (float[A,B] y) { y = Relu (x) } } equivalent
 }
 "#;
 
 #[test]
-fn language_2_is_checked() {
+fn files_and_functions_are_checked() {
     let mut rules = RuleSet::default();
     assert_eq!(rules.add([Source::new("my.rule", SECOND)]), []);
     let check = |name: &str, right: &str, wrong: &str| check_in(SECOND, name, right, wrong);
-    check("language-unknown", "language 2", "language 3");
+    check("language-unknown", "language 3", "language 4");
+    check("language-previous", "language 3", "language 2");
+    check("language-old-outcome", "} equivalent", "} computes");
+    check("language-old-entry", "assume finite(q)", "given finite(q)");
+    check("language-old-assumption", "assume finite(q)", "assume moderate(q)");
     check("language-not-first", "rounding  at 9 }", "rounding  at 9 }\nfn f(x) = x\nlanguage 2");
     check("defaults-unknown", "safety rounding", "saftey rounding");
     check("defaults-of-one", "safety rounding", "message \"m\"");
@@ -379,8 +353,8 @@ fn language_2_is_checked() {
     check("made-of-perhaps-none", "k = Relu (q)", "h = case { rank(q) == 2: q  else: \"\" }  k = Relu (h)");
     check("made-of-unknown-many", "k = Relu (q)", "more... = Split (q)  k = Relu (q)");
     check("several-of-a-name", "k = Relu (q)", "k, l = q");
-    check("given-unknown", "given finite(q)", "given finit(q)");
-    check("given-no-value", "given finite(q)", "given finite(z)");
+    check("assume-unknown", "assume finite(q)", "assume finit(q)");
+    check("assume-no-value", "assume finite(q)", "assume finite(z)");
     check("pattern-function", "Transpose <perm = [1, 0]> (t)", "softcapped(t)");
     check("pattern-case", "Transpose <perm = [1, 0]> (t)", "case { rank(q) == 2: q  else: t }");
     check("pattern-computed", "(t), 1.0)", "(t), [rank(q)])");

@@ -7,7 +7,7 @@ use onnx_lint::rules::registry::RuleSet;
 /// Tests the examples of a rule with this rewrite, which matches an If whose condition is a Not.
 fn test_example(rewrite: &str) -> Result<(), String> {
     let text = format!(
-        r#"language 2
+        r#"language 3
 defaults {{ severity hint  phase simplify  safety exact }}
 
 ## The condition of an If is negated.
@@ -24,12 +24,12 @@ rule ZZZ100 negated-condition {{
         q = If <then_branch = e () => (float[A] r) {{ r = Abs (t) }}, else_branch = f () => (float[A] s) {{ s = Sin (x) }}> (m)
       }}> (n)
     }}
-  }} computes
+  }} equivalent
   example "of no negation" {{
     g (bool c, float[A] x) => (float[A] y) {{
       y = If <then_branch = a () => (float[A] p) {{ p = Exp (x) }}, else_branch = b () => (float[A] q) {{ q = Abs (x) }}> (c)
     }}
-  }} unchanged
+  }} no_match
 }}
 "#
     );

@@ -248,11 +248,11 @@ fn report_is_written_to_standard_output() {
 /// The rule scales an operand of MatMul instead of its result.
 #[test]
 fn latency_is_estimated_with_guessed_dimensions() {
-    let rules = "language 2\n## An operand of a product is scaled instead of its result.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
+    let rules = "language 3\n## An operand of a product is scaled instead of its result.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
                  message \"`{y}`\"\n  match { y = Mul (MatMul (x, w), s) }\n  where { numel(s) == 1 }\n  \
                  rewrite { y = MatMul (Mul (x, s), w) }\n  \
-                 example \"fires\" { g (float[M,2] x, float[2,3] w, float[1] s) => (float[M,3] y) { t = MatMul (x, w)  y = Mul (t, s) } } computes\n  \
-                 but \"many scales\" with \"float[1] s\" as \"float[3] s\" unchanged\n}\n";
+                 example \"fires\" { g (float[M,2] x, float[2,3] w, float[1] s) => (float[M,3] y) { t = MatMul (x, w)  y = Mul (t, s) } } equivalent\n  \
+                 but \"many scales\" with \"float[1] s\" as \"float[3] s\" no_match\n}\n";
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
                  g (float[8,N] x, float[N,4096] w, float[1] s) => (float[8,4096] y) { t = MatMul (x, w)  y = Mul (t, s) }\n";
     let sandbox = Sandbox::new(&[("rules/zzz.rule", rules), ("model.onnxtxt", model)]);
@@ -296,4 +296,70 @@ fn latency_declares_inferred_types_unless_the_file_grows() {
     assert!(!declares("longer.onnxtxt", &[]));
     assert!(!declares("longer.onnxtxt", &["--optimize-for", "latency", "--no-optimize"]));
     assert!(!declares("least.onnxtxt", &latency));
+}
+
+/// Rules of a user for a device: a custom operator, one of ONNX Runtime, and a decomposition.
+const DEVICE: &str = r#"language 3
+defaults { severity hint  phase explore  safety rounding }
+
+## A Swish of the device.
+rule ZZZ001 unfused-swish {
+  message "`{y}`"
+  match { y = Mul (x, Sigmoid (x)) }
+  rewrite { y = com.acme.AcmeSwish <mode = "fast", axes = [1, 2]> (x) }
+  example "swish" { g (float[A] x) => (float[A] y) { s = Sigmoid (x)  y = Mul (x, s) } } rewrites_to { y = com.acme.AcmeSwish <mode = "fast", axes = [1, 2]> (x) }
+  but "another product" with "(x, s)" as "(s, s)" no_match
+}
+
+## A QuickGelu.
+rule ZZZ002 unfused-quick-gelu {
+  message "`{y}`"
+  match { y = Mul (x, Sigmoid (Mul (x, 1.702))) }
+  rewrite { y = com.microsoft.QuickGelu <alpha = 1.702> (x) }
+  example "quick" { g (float[A] x) => (float[A] y) <float a = {1.702}> { m = Mul (x, a)  s = Sigmoid (m)  y = Mul (x, s) } } rewrites_to { y = com.microsoft.QuickGelu <alpha = 1.702> (x) }
+  but "another product" with "(x, s)" as "(s, s)" no_match
+}
+
+## A HardSwish that the device lacks.
+rule ZZZ003 hardswish-on-device {
+  phase simplify
+  message "`{y}`"
+  match { y = HardSwish (x) }
+  rewrite { y = Mul (x, HardSigmoid <alpha = 0.16666667, beta = 0.5> (x)) }
+  example "it is decomposed" { g (float[A] x) => (float[A] y) { y = HardSwish (x) } } equivalent
+  but "another operator" with "HardSwish" as "Relu" no_match
+}
+"#;
+
+#[test]
+fn rules_for_a_device_take_precedence_and_import_their_domains() {
+    let model = |nodes: &str| {
+        format!("<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[N] x) => (float[N] y) {{ {nodes} }}\n")
+    };
+    let by_cost = DEVICE.replace("  phase simplify\n", "").replace("rounding }", "unsafe }");
+    let sandbox = Sandbox::new(&[
+        ("rules/device.rule", DEVICE),
+        ("other/device.rule", &DEVICE.replace("  phase simplify\n", "")),
+        ("unsafe/device.rule", &by_cost),
+        ("swish.onnxtxt", &model("s = Sigmoid (x)  y = Mul (x, s)")),
+        ("hard.onnxtxt", &model("y = HardSwish (x)")),
+    ]);
+    let fixed = |model: &str, rules: &str| {
+        let ran = sandbox.fix(&[model, "--rules", rules, "-o", "out.onnxtxt"]);
+        check(&ran, 0, "");
+        (String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).into_owned(), ran.stderr)
+    };
+    let (swish, _) = fixed("swish.onnxtxt", "rules");
+    assert!(swish.contains("\"com.acme\" : 1") && swish.contains("com.acme.AcmeSwish <"), "{swish}");
+    let (hard, _) = fixed("hard.onnxtxt", "rules");
+    assert!(hard.contains("HardSigmoid") && !hard.contains("HardSwish"), "{hard}");
+    let (_, said) = fixed("hard.onnxtxt", "other");
+    assert!(
+        said.contains("note: rule ZZZ003 hardswish-on-device matches, but was not applied: an equivalent"),
+        "{said}"
+    );
+    let (_, said) = fixed("hard.onnxtxt", "unsafe");
+    assert!(said.contains("note: rule ZZZ003 hardswish-on-device matches, but is unsafe"), "{said}");
+    let tested = sandbox.lint(&["--test-rules", "rules"]);
+    assert!(tested.status == 0 && tested.stdout.starts_with("6 of 6 examples"), "{tested:?}");
 }

@@ -184,7 +184,7 @@ fn custom_rules_are_applied_and_their_faults_reported() {
 /// A rule may apply only to some modules.
 #[test]
 fn custom_rules_match_the_module_path_of_a_node() {
-    let rule = r#"language 2
+    let rule = r#"language 3
 ## The decoder computes an Exp.
 ##
 ## **Why**  Our device does not support Exp there.
@@ -195,8 +195,8 @@ rule OWN001 exp-in-decoder {
   where { is_like(module_path(y), "/decoder/**")  not is_like(node_name(y), "**/*_allowed") }
   example "in a layer of it" {
     g (float[A] x) => (float[A] y) { ["/decoder/layers.0/exp"] y = Exp (x) }
-  } finds "`y` is computed by /decoder/layers.0/exp, in /decoder/layers.0"
-  but "in another module" with "/decoder" as "/encoder" finds nothing
+  } reports "`y` is computed by /decoder/layers.0/exp, in /decoder/layers.0"
+  but "in another module" with "/decoder" as "/encoder" reports nothing
 }
 "#;
     let nodes = ["/decoder/block/exp", "/encoder/block/exp", "/decoder/block/exp/exp_allowed", "exp"];

@@ -8,11 +8,11 @@ use crate::tool::Sandbox;
 fn test_rules_tests_the_examples_of_the_selected_rules() {
     let rule = |second: &str| {
         format!(
-            "language 2\ndefaults {{ severity hint  phase simplify  safety exact }}\n\n## Negated twice.\n\
+            "language 3\ndefaults {{ severity hint  phase simplify  safety exact }}\n\n## Negated twice.\n\
              rule ZZZ100 negated-twice {{\n  message \"`{{x}}` is negated twice\"\n  match {{ y = Neg (Neg (x)) }}\n  \
              rewrite {{ y = {second} }}\n  \
-             example \"twice\" {{ g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }} }} computes\n  \
-             example \"once\" {{ g (float[A] x) => (float[A] y) {{ t = Abs (x)  y = Neg (t) }} }} unchanged\n}}\n"
+             example \"twice\" {{ g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }} }} equivalent\n  \
+             example \"once\" {{ g (float[A] x) => (float[A] y) {{ t = Abs (x)  y = Neg (t) }} }} no_match\n}}\n"
         )
     };
     let sandbox = Sandbox::new(&[]);
@@ -65,11 +65,11 @@ fn deviations_of_onnx_runtime_do_not_fail_a_rule_test() {
 
 #[test]
 fn examples_may_use_custom_targets() {
-    let rule = "language 2\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
+    let rule = "language 3\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
                 message \"`{x}` is kept above zero\"\n  match { y = Relu (x) }\n  \
                 where { dtype(x) == float }\n  rewrite { y = Clip (x, 0.0, \"\") }\n  \
-                example \"none\" at opset 17 for toy { g (float[A] x) => (float[A] y) { y = Relu (x) } } computes\n  \
-                but \"doubles\" with \"float[A]\" as \"double[A]\" unchanged\n}\n";
+                example \"none\" at opset 17 for toy { g (float[A] x) => (float[A] y) { y = Relu (x) } } equivalent\n  \
+                but \"doubles\" with \"float[A]\" as \"double[A]\" no_match\n}\n";
     let toy = "target toy {\n  title \"Toy\"\n  version 1 { documented \"its manual\" on \"2026-11-22\" {\n    \
                opset 7..=18  ir ..=9\n    op Clip, Identity\n    nothing else\n  } }\n}\n";
     let sandbox = Sandbox::new(&[("own/my.rule", rule), ("devices/toy.target", toy)]);

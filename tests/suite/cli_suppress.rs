@@ -132,6 +132,9 @@ fn list_rules_follows_the_selection() {
         some.contains("EXP001  baked-shape") && !some.contains("EXP002") && !some.contains("SPC001"),
         "{some}"
     );
+    let met = listed(&[]);
+    assert!(met.contains("\nOPT101  ") && !met.contains("\nCVT") && !met.contains("\nATN"), "{met}");
+    assert!(listed(&["--all"]).contains("\nCVT") && listed(&["--select", "ATN"]).contains("\nATN"));
     let json = listed(&["--select", "EXP001", "--output-format", "json"]);
     let rules: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((&rules[0]["code"], rules.as_array().map(Vec::len)), (&"EXP001".into(), Some(1)));

@@ -194,7 +194,7 @@ fn exactly_the_fixable_findings_are_fixed() {
             // If an analysis reports a node, the node is only fixed if the finding is fixable.
             let mends = |code: &str| {
                 let brief = RuleSet::headers().iter().find(|brief| *brief.code == *code);
-                brief.and_then(|brief| brief.mends)
+                brief.and_then(|brief| brief.fixes)
             };
             let node = |finding: &Finding| finding.place.graph().map(|place| place.node.to_string());
             for entry in &report.changes {

@@ -146,7 +146,7 @@ fn comments_and_messages_use_the_terms_of_the_glossary() {
     assert!(faults.is_empty(), "{} words of an earlier language:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Every `pub` item of `src/` has a doc comment, whether a user of the crate sees it or not.
+/// Every public function, type, trait, constant and static of `src/` has a doc comment.
 #[test]
 fn public_items_are_documented() {
     let item =

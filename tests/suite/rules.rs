@@ -12,7 +12,7 @@ fn rules_in_the_guides_are_valid_and_tested() {
         let indent = block.len() - block.trim_start().len();
         let text: Vec<&str> = block.lines().map(|line| line.get(indent..).unwrap_or_default()).collect();
         let text = text.join("\n");
-        let defaults = "language 2\ndefaults { severity hint  phase simplify  safety exact }\n";
+        let defaults = "language 3\ndefaults { severity hint  phase simplify  safety exact }\n";
         let text = if text.starts_with("language") { text } else { format!("{defaults}{text}") };
         let mut rules = RuleSet::default();
         assert_eq!(rules.add([Source::new("guide", &text)]), [], "{text}");

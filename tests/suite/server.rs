@@ -253,7 +253,7 @@ fn findings_of_models_appear_in_their_python_sources() {
 fn rule_files_have_diagnostics_and_unknown_requests_fail() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
-    let found = editor.open("own.rule", "language 2\nrule X1 bad: simplify\nmatch y = Neg(x\n");
+    let found = editor.open("own.rule", "language 3\nrule X1 bad: simplify\nmatch y = Neg(x\n");
     assert!(!found.is_empty());
     let unknown = editor.ask("textDocument/nonsense", Value::Null);
     assert_eq!(unknown, Err("`textDocument/nonsense` is not supported".to_owned()));

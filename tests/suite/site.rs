@@ -62,7 +62,7 @@ fn all_links_of_the_site_resolve() {
     let ran = sandbox.lint(&["site", "pages"]);
     assert_eq!((ran.status, &*ran.stdout, &*ran.stderr), (0, "", ""));
     let pages = read(&sandbox.path("pages"));
-    let rules = sandbox.lint(&["--list-rules"]).stdout;
+    let rules = sandbox.lint(&["--list-rules", "--all"]).stdout;
     for code in rules.lines().filter_map(|line| line.split_whitespace().next()) {
         assert!(pages.elements.contains_key(&format!("rules/{code}.html")), "{code} has no page");
     }

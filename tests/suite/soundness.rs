@@ -12,7 +12,7 @@ use onnx_lint::rules::rule::{Expect, Rule, Safety};
 /// Returns true if a rule fixes mixed element types.
 /// Then the original model does not run, so only the result is run, and nothing is compared.
 fn mends_types(rule: &Rule) -> bool {
-    rule.mends.as_deref() == Some("DTY001")
+    rule.fixes.as_deref() == Some("DTY001")
 }
 
 fn runs(model: &Model) -> bool {
@@ -26,20 +26,20 @@ fn rewrites_preserve_outputs() {
     for rule in rules.iter().filter(|rule| rule.safety != Safety::Unsafe) {
         for example in &rule.examples {
             let after = match &example.expect {
-                Expect::Becomes(after) => after,
+                Expect::RewritesTo(after) => after,
                 // `tests/rules` already compares the results of these examples.
-                Expect::Computes => {
+                Expect::Equivalent => {
                     equal += 1;
                     continue;
                 }
-                Expect::Unchanged | Expect::Finds(_) => continue,
+                Expect::NoMatch | Expect::Reports(_) => continue,
             };
             let name = format!("{} {:?}", rule.code, example.name);
             if mends_types(rule) {
                 assert!(runs(after), "{name}: the rewritten model does not run");
                 continue;
             }
-            let claim = Claim { phase: rule.phase, safety: rule.safety, given: &rule.given };
+            let claim = Claim { phase: rule.phase, safety: rule.safety, assumptions: &rule.assumptions };
             match compare(&example.model, after, &claim) {
                 Outcome::Equal => equal += 1,
                 Outcome::Skipped(why) => drop(skipped.insert(name, format!("{why:?}"))),

@@ -55,7 +55,7 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
 }
 
 fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
-    let claim = Claim { phase: Phase::Explore, safety: Safety::Rounding, given: &[] };
+    let claim = Claim { phase: Phase::Explore, safety: Safety::Rounding, assumptions: &[] };
     let seen = |equal: bool, different: Option<String>| Seen {
         by: "the built-in evaluator",
         has_sizes: false,

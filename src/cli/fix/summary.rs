@@ -20,7 +20,7 @@ use crate::graph::{Model, scopes};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Display {
     pub look: Look,
-    /// Whether to print limits and notes, and to abbreviate nothing.
+    /// Whether to print the limits of the search, and to abbreviate nothing.
     pub verbose: bool,
     /// Whether to print a table of operators and sizes instead of the lists of changed operators.
     pub table: bool,
@@ -56,9 +56,10 @@ pub fn summary(name: &str, before: &Model, outcome: &Outcome, display: Display) 
     text + &notes
 }
 
-/// Returns the reached limits and other notes on the search; none without `--verbose`.
+/// Returns the notes, and with `--verbose` the limits that the search reached.
 fn notes(report: &Report, display: Display) -> String {
-    let notes = report.limits.iter().chain(&report.notes).filter(|_| display.verbose);
+    let limits = report.limits.iter().filter(|_| display.verbose);
+    let notes = limits.chain(&report.notes);
     notes.map(|note| format!("{}: {note}\n", paint(display.look, Style::Bold, "note"))).collect()
 }
 

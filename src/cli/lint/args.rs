@@ -50,9 +50,17 @@ pub struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub test_rules: Vec<PathBuf>,
 
-    /// List all rules
+    /// Upgrade the rule files in this folder to the current rule language; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = "Rules")]
+    pub upgrade_rules: Vec<PathBuf>,
+
+    /// List the rules that report findings or fix them
     #[arg(long, help_heading = "Rules")]
     pub list_rules: bool,
+
+    /// With `--list-rules`: also list conversions, decompositions and lowerings
+    #[arg(long, requires = "list_rules", help_heading = "Rules")]
+    pub all: bool,
 
     /// Explain a rule
     #[arg(long, value_name = "RULE", help_heading = "Rules")]

@@ -13,6 +13,7 @@ pub mod settings;
 pub mod statistics;
 pub mod suppress;
 pub mod test_rules;
+pub mod upgrade_rules;
 pub mod why_not;
 
 use std::collections::BTreeSet;
@@ -51,6 +52,10 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         let look = output::look(&std::io::stdout(), args.color);
         return test_rules::test_rules(args, look);
     }
+    if !args.upgrade_rules.is_empty() {
+        let look = output::look(&std::io::stdout(), args.color);
+        return upgrade_rules::upgrade_rules(&args.upgrade_rules, look);
+    }
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
     let folders = rule_folders(args, &config);
@@ -65,7 +70,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     }
     if args.list_rules {
         let settings = Settings::new(args, &config, &catalog)?;
-        let text = rules::list(&catalog, &settings, args.output_format);
+        let text = rules::list(args, &catalog, &settings);
         return output::write(&text, args.output_file.as_deref()).map(|()| Status::Clean);
     }
     if let Some(rule) = &args.explain {

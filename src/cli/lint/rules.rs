@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::args::Args;
 use super::settings::Settings;
 use crate::cli::catalog::{Catalog, RuleInfo};
 use crate::cli::{Failure, selectors};
@@ -10,9 +11,17 @@ use crate::diag::render::Format;
 use crate::graph::syntax::suggest::counted;
 use crate::rules::rule::{Body, Phase};
 
+/// Families of rules that never report: lowerings, conversions and decompositions.
+const SILENT: [&str; 4] = ["ATN", "CTB", "CVT", "DEC"];
+
 /// Lists the selected rules: a line for each, or JSON.
-pub fn list(catalog: &Catalog, settings: &Settings, format: Format) -> String {
-    let selected = catalog.iter().filter(|(code, _)| settings.selects(code));
+/// Families that never report are listed with `--all`, or if `--select` is given.
+pub fn list(args: &Args, catalog: &Catalog, settings: &Settings) -> String {
+    let format = args.output_format;
+    let is_listed = |code: &str| {
+        args.all || args.select.is_some() || !SILENT.iter().any(|family| code.starts_with(family))
+    };
+    let selected = catalog.iter().filter(|(code, _)| settings.selects(code) && is_listed(code));
     let rules = selected.filter_map(|(code, known)| Some((code, known, settings.level(code, known.level)?)));
     match format {
         Format::Json => {
@@ -84,7 +93,7 @@ fn is_reported(code: &str, catalog: &Catalog) -> bool {
         Body::Builtin(_) => !["CVT", "FIX", "INT", "RUL", "VER"].contains(&family),
         Body::Pattern { .. } => {
             rule.is_lint_only()
-                || (rule.mends.is_none() && matches!(rule.phase, Phase::Simplify | Phase::Fix))
+                || (rule.fixes.is_none() && matches!(rule.phase, Phase::Simplify | Phase::Fix))
         }
     })
 }
@@ -106,7 +115,7 @@ pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
         let before_examples = page.find("\n## Examples\n").unwrap_or(page.len());
         page.insert_str(before_examples, &shown);
     }
-    let mending = catalog.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
+    let mending = catalog.rules().iter().filter(|rule| rule.fixes.as_deref() == Some(code));
     let mending: Vec<String> =
         mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
     if !mending.is_empty() {

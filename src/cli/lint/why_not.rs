@@ -57,11 +57,17 @@ fn find(model: &Model, name: &str) -> Option<NodeId> {
 }
 
 /// Returns the reason for which each direction fails; empty if one matches.
+/// Of the alternatives of a pattern, only the one that matches most is explained.
 fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
     let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);
     let failures = rule.directions().map(|direction| matcher::explain(&host, direction, node));
-    let failures: Vec<_> = failures.collect::<Option<_>>().unwrap_or_default();
+    let mut failures: Vec<_> = failures.collect::<Option<_>>().unwrap_or_default();
+    if rule.has_alternatives() {
+        // The first one of those that match equally much is the simplest.
+        failures = failures.into_iter().rev().max_by_key(|(progress, _)| *progress).into_iter().collect();
+    }
+    let failures: Vec<_> = failures.into_iter().map(|(_, failure)| failure).collect();
     // If a rule lists several operators, the failure for the operator of this node is the informative one.
     let is_operator = |failure: &matcher::Failure| matches!(failure, matcher::Failure::Operator(_));
     let all = failures.iter().all(is_operator);
@@ -70,12 +76,16 @@ fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
 
 fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {
     use matcher::Failure::{Condition, Node, Operator, Producer, Undefined};
+    let because = match &failure {
+        Condition { because, .. } => because.clone(),
+        _ => None,
+    };
     let (span, why, saw): (Span, &str, _) = match failure {
         Operator(span) => (span, "the node has another operator", Vec::new()),
         Node(span) => (span, "the attributes, inputs or outputs of the node do not match", Vec::new()),
         Producer(span) => (span, "no producer of the value matches this node", Vec::new()),
-        Condition { span, undefined: false, saw } => (span, "this does not hold", saw),
-        Condition { span, undefined: true, saw } => {
+        Condition { span, undefined: false, saw, .. } => (span, "this does not hold", saw),
+        Condition { span, undefined: true, saw, .. } => {
             (span, "this cannot be decided: too little is known about the values", saw)
         }
         Undefined(span) => (span, "this expression has no value here", Vec::new()),
@@ -88,5 +98,6 @@ fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {
     let answers =
         saw.into_iter().map(|(span, datum)| format!("`{}` is {}", source.slice(span), heard(datum)));
     let finding = answers.fold(finding, Finding::note);
+    let finding = because.iter().fold(finding, |finding, reason| finding.note(&**reason));
     Finding { file: rule.source.source.file.clone(), ..finding }
 }

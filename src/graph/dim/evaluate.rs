@@ -55,7 +55,7 @@ impl Dim {
     }
 
     /// Evaluates the expression with the symbol values that `value` returns.
-    /// Returns `None` if a symbol has no value, a divisor is 0, or the result does not fit in an `i64`.
+    /// Returns `None` if a symbol has no value, a divisor is 0, or a number overflows.
     pub fn eval(&self, value: &dyn Fn(&Symbol) -> Option<i64>) -> Option<i64> {
         if let Some(n) = self.as_const() {
             return Some(n);

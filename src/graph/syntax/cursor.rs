@@ -43,6 +43,9 @@ pub struct Cursor<'s> {
     at: usize,
     depth: usize,
     findings: Vec<Finding>,
+    /// Whether words of the previous version of the language are valid.
+    accepts_old_words: bool,
+    old_words: Vec<(Span, &'static str)>,
 }
 
 impl<'s> Cursor<'s> {
@@ -54,7 +57,10 @@ impl<'s> Cursor<'s> {
     /// Creates a cursor over a part of the text.
     pub fn within(source: &'s Source, language: Language, part: Span) -> Self {
         let (tokens, faults) = lexer::tokens(&source.text, part, language.strings);
-        let mut cursor = Cursor { source, language, tokens, at: 0, depth: 0, findings: Vec::new() };
+        let (findings, old_words) = (Vec::new(), Vec::new());
+        let (at, depth, accepts_old_words) = (0, 0, false);
+        let mut cursor =
+            Cursor { source, language, tokens, at, depth, findings, accepts_old_words, old_words };
         for (fault, span) in faults {
             let message = match fault {
                 LexicalFault::UnclosedString => "unterminated string".to_owned(),
@@ -212,6 +218,38 @@ impl<'s> Cursor<'s> {
             self.at += 1;
         }
         found
+    }
+
+    /// Sets whether words of the previous version of the language are valid.
+    pub fn accept_old_words(&mut self, accepts: bool) {
+        self.accepts_old_words = accepts;
+    }
+
+    /// Returns the old words that were consumed, with the words that replace them.
+    pub fn old_words(&self) -> &[(Span, &'static str)] {
+        &self.old_words
+    }
+
+    /// Consumes `word` or the word `old` that it replaces, if either comes next.
+    /// Returns whether it did. Reports an old word where it is not valid.
+    pub fn eat_renamed(&mut self, old: &str, word: &'static str) -> bool {
+        let is_old = self.at_word(old);
+        if is_old {
+            self.note_old_word(self.peek().span, word);
+        }
+        self.at += usize::from(is_old);
+        is_old || self.eat_word(word)
+    }
+
+    /// Records an old word that has been consumed, or reports it where it is not valid.
+    pub fn note_old_word(&mut self, span: Span, word: &'static str) {
+        if self.accepts_old_words {
+            self.old_words.push((span, word));
+        } else {
+            let message = format!("`{}` is now `{word}`", self.source.slice(span));
+            let finding = self.finding(span, message);
+            self.report(finding.help(format!("write `{word}`")));
+        }
     }
 
     /// Consumes an identifier, or reports that `what` is missing.

@@ -5,9 +5,9 @@ use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Operand};
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::rules::builtin;
-use crate::rules::rule::{Assumption, Given, Phase, Safety};
+use crate::rules::rule::{Assumed, Assumption, Phase, Safety};
 use crate::rules::syntax::ast::{
-    Entry, EntryKind, ExampleAst, ExpectAst, GivenAst, RuleAst, Statement, TextAst, ValueAst, ValueAstKind,
+    AssumeAst, Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst, ValueAst, ValueAstKind,
 };
 use crate::schema;
 
@@ -102,7 +102,7 @@ pub struct Entries {
     pub safety: Option<Safety>,
     /// Opset that determines the epoch of operators in the rewrite that name none.
     pub at: Option<i64>,
-    pub mends: Option<Name>,
+    pub fixes: Option<Name>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
     /// Nodes of the pattern, and its span.
@@ -112,7 +112,7 @@ pub struct Entries {
     /// Whether the rewrite is bidirectional, its statements, and its span.
     pub rewrite: Option<(bool, Vec<Statement>, Span)>,
     /// Assumptions, each with the span of its value.
-    pub given: Vec<(Given, Name)>,
+    pub assumptions: Vec<(Assumed, Name)>,
     pub detect: Option<Name>,
     pub examples: Vec<ExampleAst>,
 }
@@ -143,10 +143,10 @@ impl Entries {
                 EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &Phase::WORDS, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
                 EntryKind::At(opset, span) => collected.at = known_opset(opset, span, faults),
-                EntryKind::Given(all) => {
-                    collected.given.extend(all.into_iter().filter_map(|one| given(one, faults)));
+                EntryKind::Assume(all) => {
+                    collected.assumptions.extend(all.into_iter().filter_map(|one| assumed(one, faults)));
                 }
-                EntryKind::Mends(code) => collected.mends = mended(code, faults),
+                EntryKind::Fixes(code) => collected.fixes = fixed(code, faults),
                 EntryKind::Message(text) => collected.message = Some(text),
                 EntryKind::Help(text) => collected.help = Some(text),
                 EntryKind::Match(statements) => collected.matched = Some((statements, span)),
@@ -156,7 +156,7 @@ impl Entries {
                 EntryKind::Example(example) => collected.examples.push(*example),
             }
         }
-        collected.check_given(faults);
+        collected.check_assumptions(faults);
         // Findings of conversions are not shown, so their severity does not matter.
         if matches!(collected.phase, Some(Phase::Convert | Phase::Lower)) {
             collected.severity.get_or_insert(Level::Hint);
@@ -186,7 +186,7 @@ impl Entries {
     }
 
     /// Reports assumptions about names that are not values of the pattern.
-    fn check_given(&self, faults: &mut Faults) {
+    fn check_assumptions(&self, faults: &mut Faults) {
         let known = |name: &Name| {
             let named = |operand: &Operand| operand.name.text == name.text;
             self.pattern().iter().any(|statement| {
@@ -196,7 +196,7 @@ impl Entries {
                 taken || super::rewrite::targets(statement).iter().any(named)
             })
         };
-        for (_, name) in self.given.iter().filter(|(_, name)| !known(name)) {
+        for (_, name) in self.assumptions.iter().filter(|(_, name)| !known(name)) {
             faults.push_if_whole(
                 faults.at(name.span, format!("`{}` is not a value of the pattern", name.text)),
             );
@@ -212,22 +212,22 @@ impl Entries {
         }
         let expects = || self.examples.iter().map(|example| &example.expect);
         let speaks = |expect: &ExpectAst| match expect {
-            ExpectAst::Becomes(_) | ExpectAst::Computes => true,
-            ExpectAst::Finds(messages) => !messages.is_empty(),
-            ExpectAst::Unchanged => false,
+            ExpectAst::RewritesTo(_) | ExpectAst::Equivalent => true,
+            ExpectAst::Reports(messages) => !messages.is_empty(),
+            ExpectAst::NoMatch => false,
         };
         let is_fix = self.rewrite.is_some();
         if !expects().any(speaks) {
             let help = if is_fix {
-                "add an example with `computes` or `becomes`"
+                "add an example with `equivalent` or `rewrites_to`"
             } else {
-                "add an example with `finds`"
+                "add an example with `reports`"
             };
             faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
         // For conversions, the suite requires a negative example for each condition instead.
         if expects().all(speaks) && self.phase != Some(Phase::Convert) {
-            let help = "add an example that looks alike but must not match: `unchanged`, or `finds nothing`";
+            let help = "add an example that looks alike but must not match: `no_match`, or `reports nothing`";
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
     }
@@ -243,14 +243,14 @@ fn known_opset(opset: i64, span: Span, faults: &mut Faults) -> Option<i64> {
     Some(opset)
 }
 
-fn given(ast: GivenAst, faults: &mut Faults) -> Option<(Given, Name)> {
+fn assumed(ast: AssumeAst, faults: &mut Faults) -> Option<(Assumed, Name)> {
     let known: Vec<_> = Assumption::ALL.into_iter().map(|what| (what.name(), what)).collect();
     let what = one_of("assumption", &ast.what, &known, faults)?;
-    Some((Given { what, value: ast.value.text.clone() }, ast.value))
+    Some((Assumed { what, value: ast.value.text.clone() }, ast.value))
 }
 
-/// Returns the code in `mends`. Whether that rule exists is checked once all files are read.
-fn mended(code: Name, faults: &mut Faults) -> Option<Name> {
+/// Returns the code in `fixes`. Whether that rule exists is checked once all files are read.
+fn fixed(code: Name, faults: &mut Faults) -> Option<Name> {
     if !is_code(&code.text) {
         faults.push(bad_code(faults, &code));
         return None;
@@ -272,12 +272,12 @@ fn one_of<T: Copy>(entry: &str, word: &Name, known: &[(&str, T)], faults: &mut F
     found.map(|(_, value)| *value)
 }
 
-/// Reports entries that are repeated, except `where`, `let`, `given` and examples.
+/// Reports entries that are repeated, except `where`, `let`, `assume` and examples.
 fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
         if let Some(first) = first
-            && !["where", "let", "given", "example", "but"].contains(&&*entry.keyword.text)
+            && !["where", "let", "assume", "example", "but"].contains(&&*entry.keyword.text)
         {
             faults.push(twice(faults, entry, first.keyword.span));
         }
@@ -311,8 +311,8 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
     for (index, entry) in entries.iter().enumerate() {
         match &*entry.keyword.text {
-            "phase" | "safety" | "at" | "mends" | "message" | "help" | "match" | "where" | "let"
-            | "given" | "rewrite"
+            "phase" | "safety" | "at" | "fixes" | "message" | "help" | "match" | "where" | "let"
+            | "assume" | "rewrite"
                 if detect.is_some() =>
             {
                 let detect = detect.map_or(header, |detect| detect.span);
@@ -321,8 +321,8 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
             "where" | "let" | "rewrite" if matched.is_some_and(|matched| index < matched) => {
                 faults.push(before_match(faults, entry));
             }
-            "mends" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
-            "phase" | "safety" | "at" | "given" if rewrite.is_none() => {
+            "fixes" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
+            "phase" | "safety" | "at" | "assume" if rewrite.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }
             _ => {}

@@ -7,10 +7,11 @@ use indexmap::IndexSet;
 use crate::diag::Finding;
 use crate::graph::syntax::cursor::Cursor;
 use crate::graph::syntax::{Span, ast, lower};
-use crate::graph::{Def, Model, OpsetImport, Value};
+use crate::graph::{Def, Model, OpsetImport, TypeKind, Value};
+use crate::infer::{self, infer};
 use crate::rules::rule::{Example, Expect};
 use crate::rules::syntax::RULES;
-use crate::rules::syntax::ast::{BecomesAst, ExampleAst, ExpectAst};
+use crate::rules::syntax::ast::{ExampleAst, ExpectAst, RewrittenAst};
 use crate::schema;
 
 use super::{Faults, arc};
@@ -42,7 +43,7 @@ pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> 
     }
     let examples = asts.iter().map(|ast| {
         let within =
-            ast.text.as_ref().map(|_| (ast.span, "with these changes, the previous example has a fault"));
+            ast.is_derived.then_some((ast.span, "with these changes, the previous example has a fault"));
         let outer = faults.set_within(within);
         let example = example(ast, of_analysis, faults);
         faults.set_within(outer);
@@ -60,16 +61,18 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
     }
     let opset = ast.opset.map_or(newest, |(opset, _)| opset);
     let target = ast.target.map(|(target, _)| target);
+    let retyped = ast.is_retyped.then(|| retyped(ast, opset, of_analysis, faults));
+    let ast = retyped.as_ref().unwrap_or(ast);
     let expect = match &ast.expect {
-        ExpectAst::Unchanged => Expect::Unchanged,
-        ExpectAst::Computes => Expect::Computes,
-        ExpectAst::Finds(messages) => {
-            Expect::Finds(messages.iter().map(|message| message.text.clone()).collect())
+        ExpectAst::NoMatch => Expect::NoMatch,
+        ExpectAst::Equivalent => Expect::Equivalent,
+        ExpectAst::Reports(messages) => {
+            Expect::Reports(messages.iter().map(|message| message.text.clone()).collect())
         }
-        ExpectAst::Becomes(becomes) => {
-            let graph = after(&ast.graph, becomes);
+        ExpectAst::RewritesTo(rewritten) => {
+            let graph = after(&ast.graph, rewritten);
             let after = whole(ast, graph, target.unwrap_or(opset));
-            Expect::Becomes(Box::new(model(after, ast, of_analysis, faults)))
+            Expect::RewritesTo(Box::new(model(after, ast, of_analysis, faults)))
         }
     };
     let model = model(whole(ast, ast.graph.clone(), opset), ast, of_analysis, faults);
@@ -77,15 +80,32 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
     Example { name: ast.name.text.clone(), model, target, profile, expect, span: ast.span }
 }
 
+/// Returns the example with the element types of outputs that follow from those of its inputs.
+fn retyped(ast: &ExampleAst, opset: i64, of_analysis: bool, faults: &mut Faults) -> ExampleAst {
+    let mut ast = ast.clone();
+    let model = model(whole(&ast, ast.graph.clone(), opset), &ast, of_analysis, faults);
+    let facts = infer(&model, infer::Options::default());
+    let values = ast.graph.values.iter_mut().filter(|value| value.tensor.is_none());
+    for declared in ast.graph.outputs.iter_mut().chain(values) {
+        let ty = declared.ty.as_mut().map(|ty| &mut ty.kind);
+        let value = model.values.iter().find(|(_, value)| value.name == declared.name.text);
+        let elem = value.and_then(|(value, _)| facts[value].elem());
+        if let (Some(TypeKind::Tensor { elem: own, .. }), Some(elem)) = (ty, elem) {
+            *own = Some(elem.number());
+        }
+    }
+    ast
+}
+
 /// Builds the graph after the rewrite.
 /// If the example lists only nodes, the interface and the used initializers come from the graph before.
-fn after(before: &ast::Graph, becomes: &BecomesAst) -> ast::Graph {
-    match becomes {
-        BecomesAst::Graph(graph) => graph.clone(),
-        BecomesAst::Nodes { values: Some(values), nodes } => {
+fn after(before: &ast::Graph, rewritten: &RewrittenAst) -> ast::Graph {
+    match rewritten {
+        RewrittenAst::Graph(graph) => graph.clone(),
+        RewrittenAst::Nodes { values: Some(values), nodes } => {
             ast::Graph { values: values.clone(), nodes: nodes.clone(), ..before.clone() }
         }
-        BecomesAst::Nodes { values: None, nodes } => {
+        RewrittenAst::Nodes { values: None, nodes } => {
             let used = |name: &str| nodes.iter().any(|node| node_uses(node, name));
             let values = before.values.iter().filter(|value| used(&value.name.text)).cloned().collect();
             ast::Graph { values, nodes: nodes.clone(), ..before.clone() }
@@ -135,7 +155,7 @@ fn model(ast: ast::Model, example: &ExampleAst, of_analysis: bool, faults: &mut 
     let is_fault = |value: &Value| value.def == Def::Missing && !of_analysis;
     for (_, value) in model.values.iter().filter(|(_, value)| is_fault(value)) {
         let used = uses.iter().find(|(name, _)| *name == value.name).map_or(span, |(_, used)| *used);
-        let place = if example.text.is_some() { example.span } else { used };
+        let place = if example.is_derived { example.span } else { used };
         faults.push_if_whole(undefined(faults, place, &value.name));
     }
     model

@@ -84,12 +84,11 @@ impl<'s> Faults<'s> {
         if let Some((span, what)) = self.within {
             finding = self.at(span, format!("{what}: {}", finding.message));
         }
-        // The operators of `@op in […]` are checked one by one, so faults can repeat.
-        if self.findings.contains(&finding) {
-            return;
-        }
         self.errors += usize::from(finding.level == Level::Error);
-        self.findings.push(finding);
+        // Each combination of operators and alternatives is checked, so faults can repeat.
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
     }
 
     /// Reports a fault, unless it may only be due to definitions that were not read.

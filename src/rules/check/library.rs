@@ -2,7 +2,7 @@
 
 use super::rewrite::Checker;
 use super::scope::Scope;
-use super::{Faults, expr};
+use super::{Faults, alternatives, expr, pattern};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name, Operand};
@@ -23,25 +23,29 @@ fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
         .help("operator names begin with a capital letter; define a function with `fn`")
 }
 
-fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
+/// Returns the finding for a call with a wrong number of arguments.
+pub(super) fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
     let takes = counted(function.params.len(), "argument");
     faults.at(call.span, format!("`{}` takes {takes}, not {}", function.name.text, call.inputs.len()))
 }
 
-fn calls_itself(faults: &Faults, call: &CallAst) -> Finding {
+/// Returns the finding for a definition that calls itself.
+pub(super) fn calls_itself(faults: &Faults, call: &CallAst) -> Finding {
     faults.at(call.span, format!("`{}` calls itself, so its expansion would not end", call.op.name.text))
 }
 
-fn no_attributes(faults: &Faults, call: &CallAst) -> Finding {
+/// Returns the finding for attributes at a call of a function or pattern.
+pub(super) fn no_attributes(faults: &Faults, call: &CallAst) -> Finding {
     faults
         .at(
             call.span,
-            format!("`{}` is a function: its arguments are written in parentheses", call.op.name.text),
+            format!("`{}` is no operator: its arguments are written in parentheses", call.op.name.text),
         )
         .help("pass attributes as arguments: `f (x, @axis)`")
 }
 
-fn not_an_attribute(faults: &Faults, value: &ValueAst, param: &Name) -> Finding {
+/// Returns the finding for a value as argument of an `@attribute` parameter.
+pub(super) fn not_an_attribute(faults: &Faults, value: &ValueAst, param: &Name) -> Finding {
     faults.at(value.span, format!("`@{}` expects an attribute, but this is a value", param.text))
 }
 
@@ -55,7 +59,7 @@ fn wrong_count(faults: &Faults, value: &ValueAst, param: &Operand) -> Finding {
 }
 
 fn bad_function_name(faults: &Faults, name: &Name) -> Finding {
-    let finding = faults.at(name.span, format!("`{}` cannot be a function name", name.text));
+    let finding = faults.at(name.span, format!("`{}` cannot name a function or pattern", name.text));
     if begins_operator(&name.text) {
         return finding.help("start the name with a lowercase letter; operators begin with a capital letter");
     }
@@ -64,41 +68,65 @@ fn bad_function_name(faults: &Faults, name: &Name) -> Finding {
 
 fn function_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
     faults
-        .at(name.span, format!("function `{}` is defined twice", name.text))
+        .at(name.span, format!("`{}` is defined twice", name.text))
         .related(faults.place(first), "the first one is here")
 }
 
-/// Functions that a file can call: its own and those of `rules/lib`.
+/// Functions and patterns that a file can use: its own and those of `rules/lib`.
 #[derive(Clone, Copy)]
 pub struct Library<'a> {
     own: &'a [FnAst],
+    patterns: &'a [FnAst],
 }
 
 impl<'a> Library<'a> {
-    /// Creates a library of the functions of a file.
-    pub fn new(own: &'a [FnAst]) -> Self {
-        Library { own }
+    /// Creates a library of the functions and patterns of a file.
+    pub fn new(own: &'a [FnAst], patterns: &'a [FnAst]) -> Self {
+        Library { own, patterns }
+    }
+
+    /// Finds a pattern, and whether the file itself defines it.
+    pub(super) fn find_pattern(self, name: &str) -> Option<(&'a FnAst, bool)> {
+        let is_meant = |pattern: &&FnAst| &*pattern.name.text == name;
+        let own = self.patterns.iter().find(is_meant).map(|pattern| (pattern, true));
+        let shared = || built_in::library().iter().flat_map(|file| &file.patterns).find(is_meant);
+        own.or_else(|| shared().map(|pattern| (pattern, false)))
+    }
+
+    /// Iterates over the names of the visible patterns.
+    pub(super) fn pattern_names(self) -> impl Iterator<Item = &'a str> {
+        let shared = built_in::library().iter().flat_map(|file| &file.patterns);
+        self.patterns.iter().chain(shared).map(|pattern| &*pattern.name.text)
     }
 
     fn find(self, name: &str) -> Option<&'a FnAst> {
         let own = self.own.iter().find(|function| &*function.name.text == name);
-        own.or_else(|| built_in::library().iter().find(|function| &*function.name.text == name))
+        let mut shared = built_in::library().iter().flat_map(|file| &file.functions);
+        own.or_else(|| shared.find(|function| &*function.name.text == name))
     }
 
     fn names(self) -> impl Iterator<Item = &'a str> {
-        self.own.iter().chain(built_in::library()).map(|function| &*function.name.text)
+        let shared = built_in::library().iter().flat_map(|file| &file.functions);
+        self.own.iter().chain(shared).map(|function| &*function.name.text)
     }
 
-    /// Checks the definitions of the functions, without assumptions about their arguments.
+    /// Checks the definitions of the functions and patterns, without assumptions about their arguments.
     pub fn check(self, faults: &mut Faults) {
-        for (index, function) in self.own.iter().enumerate() {
-            let name = &function.name;
+        let all: Vec<&FnAst> = self.own.iter().chain(self.patterns).collect();
+        for (index, definition) in all.iter().enumerate() {
+            let name = &definition.name;
             if begins_operator(&name.text) || Func::by_name(&name.text).is_some() {
                 faults.push(bad_function_name(faults, name));
             }
-            if let Some(first) = self.own[..index].iter().find(|other| other.name.text == name.text) {
+            if let Some(first) = all[..index].iter().find(|other| other.name.text == name.text) {
                 faults.push(function_twice(faults, name, first.name.span));
             }
+        }
+        for pattern in self.patterns {
+            self.check_pattern(pattern, faults);
+        }
+        for function in self.own {
+            let name = &function.name;
             let mut scope = Scope::new(&[]);
             for param in &function.params {
                 match param {
@@ -114,6 +142,22 @@ impl<'a> Library<'a> {
             checker.calls.push(name.text.clone());
             statements.iter().for_each(|statement| checker.statement(statement));
             checker.value(&function.result);
+            scope.report_unused(faults);
+        }
+    }
+}
+
+impl Library<'_> {
+    /// Checks each combination of alternatives of a pattern.
+    fn check_pattern(self, pattern: &FnAst, faults: &mut Faults) {
+        for statements in alternatives::expand_definition(pattern, self, faults) {
+            let mut scope = Scope::new(&[]);
+            for param in &pattern.params {
+                if let ParamAst::Attr(name) = param {
+                    scope.bind_unused(name);
+                }
+            }
+            pattern::nodes(&statements, pattern.span, &mut scope, faults);
             scope.report_unused(faults);
         }
     }
@@ -189,6 +233,16 @@ impl Checker<'_, '_, '_, '_> {
                 Some(Argument::Value(term, super::scope::count(operand.many)))
             }
         }
+    }
+}
+
+/// Reads an argument of a pattern as the pattern of an attribute.
+pub(super) fn as_pattern(value: &ValueAst) -> Option<ExprAst> {
+    match &value.kind {
+        ValueAstKind::Name(operand) if &*operand.name.text == "_" => {
+            Some(ExprAst { kind: ExprAstKind::Any, span: value.span })
+        }
+        _ => as_expression(value),
     }
 }
 

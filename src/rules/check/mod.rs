@@ -3,6 +3,8 @@
 //! Names are resolved, and operators are checked against the schema. Every fault becomes a finding with
 //! a place, and checking continues. Rules with errors are dropped.
 
+mod alternatives;
+mod combinations;
 mod cycles;
 mod entries;
 mod example;
@@ -19,6 +21,7 @@ mod template;
 
 use std::sync::Arc;
 
+use combinations::Partial;
 use entries::Entries;
 pub use faults::Faults;
 use library::Library;
@@ -27,7 +30,7 @@ use scope::Scope;
 pub use single::{NodeTest, node_tests, pattern_tests};
 
 use super::builtin;
-use super::rule::{Body, Direction, OpPat, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};
+use super::rule::{Body, Direction, OpPat, Phase, Rewrite, Rule, RuleSource, Safety, Step};
 use super::syntax::ast::{Entry, EntryKind, FileAst, RuleAst, Statement};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
@@ -54,6 +57,12 @@ fn directed_phase(faults: &Faults, both: Span, phase: &str) -> Finding {
         .help("use `phase explore`, or write `rewrite` without `both`")
 }
 
+fn alternatives_in_both(faults: &Faults, both: Span) -> Finding {
+    faults
+        .at(both, "`rewrite both` is not allowed for a pattern with alternatives")
+        .help("write `rewrite` without `both`, and another rule for the reverse direction")
+}
+
 /// Reports a lowering of an ONNX operator: it would never run, since traced programs contain none.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
@@ -66,8 +75,8 @@ fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
 
 /// Checks a file and returns its rules without errors.
 pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
-    let FileAst { defaults, functions, rules, is_whole, .. } = file;
-    let library = Library::new(&functions);
+    let FileAst { defaults, functions, patterns, rules, is_whole, .. } = file;
+    let library = Library::new(&functions, &patterns);
     library.check(faults);
     let context = Context { defaults: &defaults, library, is_whole };
     rules.into_iter().filter_map(|rule| check(rule, context, faults)).collect()
@@ -91,12 +100,12 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
     let header = code.span.to(name.span);
     let entries = Entries::collect(entries, context.defaults, header, faults);
     let examples = example::examples(&entries.examples, entries.detect.is_some(), faults);
-    let (body, message, help) = match &entries.detect {
+    let body = match &entries.detect {
         Some(analysis) => {
             if !builtin::is_known(&analysis.text) {
                 faults.push(unknown_builtin(faults, analysis));
             }
-            (Some(Body::Builtin(analysis.text.clone())), Some(Template::default()), None)
+            Some(Body::Builtin(analysis.text.clone()))
         }
         None => pattern_rule(&entries, context.library, faults),
     };
@@ -104,69 +113,75 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
         return None;
     }
     Some(Rule {
+        is_built_in: false,
         code: code.text,
         name: name.text,
         docs,
         severity: entries.severity?,
         phase: entries.phase.unwrap_or(Phase::Fix),
         safety: entries.safety.unwrap_or(Safety::Exact),
-        mends: entries.mends.as_ref().map(|code| code.text.clone()),
-        message: message.unwrap_or_default(),
-        help,
+        fixes: entries.fixes.as_ref().map(|code| code.text.clone()),
         body: body?,
-        given: entries.given.into_iter().map(|(given, _)| given).collect(),
+        assumptions: entries.assumptions.into_iter().map(|(assumed, _)| assumed).collect(),
         examples,
         source: RuleSource { source: faults.source().clone(), span, header },
     })
 }
 
-type Checked = (Option<Body>, Option<Template>, Option<Template>);
-
-fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Checked {
+fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Option<Body> {
     let errors_before = faults.errors();
     let choices = operators::choices(entries, faults);
     if faults.errors() > errors_before {
-        return (None, None, None);
+        return None;
     }
-    let (mut message, mut help) = (None, None);
     let mut forward = Vec::with_capacity(choices.len());
+    let mut expanded = Vec::with_capacity(choices.len());
     for choice in &choices {
-        let mut scope = Scope::new(&entries.steps);
         let matched = choice.apply(entries.pattern());
         let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
-        forward.push(direction(
-            &mut scope,
-            entries,
-            library,
-            choice,
-            (&matched, rewritten.as_deref()),
-            faults,
-        ));
-        // Every choice binds the same variables, in the same order.
-        let mut checked = |text: &_| template::checked(text, &mut scope, faults);
-        message = entries.message.as_ref().map(&mut checked);
-        help = entries.help.as_ref().map(&mut checked);
-        if let (Some(Phase::Lower), Some(Some(direction))) = (entries.phase, forward.last())
-            && let Some(root) = direction.pattern.nodes.last()
-            && schema::domain(&root.op.domain).is_some()
-        {
-            faults.push(lowers_onnx(faults, &root.op));
+        let expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
+        for matched in &expansions.all {
+            let mut scope = Scope::new(&entries.steps);
+            let parts = (matched.as_slice(), &expansions.partial, rewritten.as_deref());
+            let direction = direction(&mut scope, entries, library, choice, parts, faults);
+            let mut checked = |text: &_| template::checked(text, &mut scope, faults);
+            let (message, help) =
+                (entries.message.as_ref().map(&mut checked), entries.help.as_ref().map(&mut checked));
+            forward.push(direction.map(|direction| Direction {
+                is_alternative: expansions.all.len() > 1,
+                message: message.unwrap_or_default(),
+                help,
+                ..direction
+            }));
+            if let (Some(Phase::Lower), Some(Some(direction))) = (entries.phase, forward.last())
+                && let Some(root) = direction.pattern.nodes.last()
+                && schema::domain(&root.op.domain).is_some()
+            {
+                faults.push(lowers_onnx(faults, &root.op));
+            }
+            // After an error, the use of a name may be in a part that was not read.
+            if faults.errors() == errors_before {
+                scope.report_unused(faults);
+            }
         }
-        // After an error, the use of a name may be in a part that was not read.
-        if faults.errors() == errors_before {
-            scope.report_unused(faults);
-        }
+        expanded.push(expansions.all);
     }
     let backward: Option<Vec<Direction>> = match &entries.rewrite {
         Some((true, statements, span)) if faults.errors() == errors_before => choices
             .iter()
-            .map(|choice| backward(entries, library, choice, statements, *span, faults))
+            .zip(&expanded)
+            .map(|(choice, expanded)| match &expanded[..] {
+                [matched] => backward(entries, library, choice, (statements, matched), *span, faults),
+                _ => {
+                    faults.push(alternatives_in_both(faults, *span));
+                    None
+                }
+            })
             .collect(),
         _ => None,
     };
     let forward: Option<Vec<Direction>> = forward.into_iter().collect();
-    let body = forward.map(|forward| Body::Pattern { forward, backward: backward.unwrap_or_default() });
-    (body, message, help)
+    forward.map(|forward| Body::Pattern { forward, backward: backward.unwrap_or_default() })
 }
 
 /// Checks `rewrite both` in the reverse direction.
@@ -174,7 +189,7 @@ fn backward(
     entries: &Entries,
     library: Library,
     choice: &Choice,
-    from: &[Statement],
+    (from, to): (&[Statement], &[Statement]),
     both: Span,
     faults: &mut Faults,
 ) -> Option<Direction> {
@@ -191,8 +206,9 @@ fn backward(
     }
     faults.set_note(Some("`rewrite both` makes the rewrite a pattern, too"));
     let mut scope = Scope::new(&entries.steps);
-    let (matched, rewritten) = (choice.apply(from), choice.apply(entries.pattern()));
-    let direction = direction(&mut scope, entries, library, choice, (&matched, Some(&rewritten)), faults);
+    let matched = choice.apply(from);
+    let parts = (&*matched, &Partial::default(), Some(to));
+    let direction = direction(&mut scope, entries, library, choice, parts, faults);
     faults.set_note(None);
     direction
 }
@@ -203,7 +219,7 @@ fn direction(
     entries: &Entries,
     library: Library,
     choice: &Choice,
-    (matched, rewritten): (&[Statement], Option<&[Statement]>),
+    (matched, partial, rewritten): (&[Statement], &Partial, Option<&[Statement]>),
     faults: &mut Faults,
 ) -> Option<Direction> {
     let errors_before = faults.errors();
@@ -211,14 +227,20 @@ fn direction(
     let mut steps = choice.bind(scope);
     let pattern::Nodes { nodes, conditions } = pattern::nodes(matched, entries.match_span(), scope, faults);
     steps.extend(conditions);
+    let absent = scope.bind_absent(partial);
     if faults.errors() > errors_before {
         faults.set_whole(false);
     }
     for entry in &entries.steps {
         match entry {
             EntryKind::Where(conditions) => {
-                let conditions = conditions.iter().filter_map(|ast| expr::condition(ast, scope, faults));
-                steps.extend(conditions.map(Step::Where));
+                steps.extend(conditions.iter().filter_map(|ast| {
+                    let condition = expr::condition(&ast.expr, scope, faults)?;
+                    Some(Step::Where {
+                        condition,
+                        because: ast.because.as_ref().map(|text| text.text.clone()),
+                    })
+                }));
             }
             EntryKind::Let { var, expr: ast } => {
                 let expr = expr::expr(ast, scope, faults);
@@ -241,7 +263,7 @@ fn direction(
         }
         None => None,
     };
-    Some(Direction { pattern, attr_vars: scope.attr_vars(), steps, rewrite })
+    Some(Direction { pattern, absent, attr_vars: scope.attr_vars(), steps, rewrite, ..Direction::default() })
 }
 
 /// Makes a text that several rules can share.

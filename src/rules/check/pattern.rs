@@ -18,10 +18,17 @@ fn empty(faults: &Faults, span: Span) -> Finding {
     faults.at(span, "the pattern has no nodes").help("add at least one node: `y = Relu (x)`")
 }
 
-fn alias_in_match(faults: &Faults, span: Span) -> Finding {
+/// Returns the finding for a statement of `match` that is not a node.
+pub(super) fn alias_in_match(faults: &Faults, span: Span) -> Finding {
     faults
         .at(span, "a pattern may only contain nodes")
         .help("use one name for a value that occurs several times")
+}
+
+fn root_without_node(faults: &Faults, span: Span) -> Finding {
+    faults
+        .at(span, "this alternative has no node of its own, so the pattern would have no root")
+        .help("name the value of the statement before it, or write an operator")
 }
 
 fn defined_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
@@ -69,7 +76,7 @@ pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &m
         match statement {
             Statement::Make { targets, source, span } => match &source.kind {
                 ValueAstKind::Call(call) => found.node(call, targets, *span, scope, faults),
-                ValueAstKind::Name(_) => faults.push(alias_in_match(faults, *span)),
+                ValueAstKind::Name(operand) => alias(targets, operand, source.span, scope, faults),
                 _ => faults.push(not_in_pattern(faults, source.span, "this is not allowed")),
             },
             Statement::Let { span, .. } => {
@@ -80,10 +87,33 @@ pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &m
     if statements.is_empty() {
         faults.push_if_whole(empty(faults, span));
     }
-    if faults.errors() == errors_before {
-        check_connected(&found.nodes, faults);
+    if let Some(Statement::Make { targets, source, .. }) = statements.last()
+        && faults.errors() == errors_before
+    {
+        let made =
+            targets.first().and_then(|target| scope.find(&target.name.text)).and_then(|id| scope.var(id).def);
+        match (&source.kind, made) {
+            (ValueAstKind::Name(_), made)
+                if made.is_none_or(|(node, _)| usize::from(node) + 1 != found.nodes.len()) =>
+            {
+                faults.push(root_without_node(faults, source.span));
+            }
+            _ => check_connected(&found.nodes, faults),
+        }
     }
     found
+}
+
+/// Gives a value a second name: an alternative that is only a name.
+fn alias(targets: &[Operand], operand: &Operand, span: Span, scope: &mut Scope, faults: &mut Faults) {
+    let [target] = targets else { return faults.push(not_in_pattern(faults, span, "this is not allowed")) };
+    if let Some(first) = scope.find(&target.name.text).map(|id| scope.var(id).span) {
+        return faults.push(defined_twice(faults, &target.name, first));
+    }
+    match input(operand, scope, faults).var() {
+        Some(id) => scope.alias(&target.name.text, id),
+        None => faults.push(not_in_pattern(faults, span, "an absent value is not allowed")),
+    }
 }
 
 impl Nodes {
@@ -154,7 +184,7 @@ impl Nodes {
                     OperandPat::Absent
                 }
             },
-            ValueAstKind::Case(_) | ValueAstKind::Each(_) => {
+            ValueAstKind::Case(_) | ValueAstKind::Each(_) | ValueAstKind::Alternatives(_) => {
                 faults.push(not_in_pattern(faults, value.span, "`case` and `for` are not allowed"));
                 OperandPat::Absent
             }
@@ -170,7 +200,8 @@ impl Nodes {
         let left = here(ExprKind::Call { func, args: vec![value] });
         if let Some(right) = super::expr::expr(ast, scope, faults) {
             let kind = ExprKind::Compare { op: CompareOp::Eq, left, right: Box::new(right) };
-            self.conditions.push(Step::Where(Expr { kind, span: ast.span }));
+            let condition = Expr { kind, span: ast.span };
+            self.conditions.push(Step::Where { condition, because: None });
         }
         OperandPat::Value(var)
     }
@@ -196,7 +227,7 @@ fn written_count(value: &ValueAst) -> Count {
     match &value.kind {
         ValueAstKind::Name(operand) => scope::count(operand.many),
         ValueAstKind::Each(_) => Count::Many,
-        ValueAstKind::Call(_) | ValueAstKind::Literal(_) | ValueAstKind::Case(_) => Count::One,
+        _ => Count::One,
     }
 }
 

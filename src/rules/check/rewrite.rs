@@ -258,6 +258,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
                 Some((Term::Case(arms), together(&counts)))
             }
             ValueAstKind::Each(each) => self.each(each),
+            ValueAstKind::Alternatives(_) => None,
         }
     }
 
@@ -267,7 +268,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
         let id = self.used(&operand.name)?;
         let is_same = self.scope.same_count(operand, id, self.faults);
-        is_same.then(|| (Term::Var(id), self.scope.var(id).count))
+        is_same.then(|| (Term::Var(id), self.scope.used_count(id)))
     }
 
     /// Treats `Constant <value = …> ()` as the literal in its attribute.
@@ -334,9 +335,12 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
             self.faults.push(made_twice(self.faults, name));
             return None;
         }
+        if self.scope.is_absent(id) {
+            return None;
+        }
         let var = self.scope.var(id);
         if var.def.is_none() || usize::from(id.0) >= self.bound {
-            self.faults.push(from_outside(self.faults, name, var.span));
+            self.faults.push_if_whole(from_outside(self.faults, name, var.span));
             return None;
         }
         Some(id)

@@ -6,10 +6,11 @@ use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::graph::syntax::suggest::closest;
-use crate::rules::rule::{AttrVar, AttrVarId, Count, ValueVar, VarId};
+use crate::rules::rule::{Absent, AttrVar, AttrVarId, Count, ValueVar, VarId};
 use crate::rules::syntax::ast::EntryKind;
 
 use super::Faults;
+use super::combinations::Partial;
 
 fn unbound_attr(faults: &Faults, name: &Name, close: Option<&AttrVar>, below: Option<&Name>) -> Finding {
     let message = format!("`@{}` is not bound", name.text);
@@ -70,6 +71,9 @@ pub struct Scope<'a> {
     lets: Vec<&'a Name>,
     /// Whether the rule asserts an equality.
     pub is_of_equalities: bool,
+    /// Names that other combinations of alternatives do not bind.
+    partial: Vec<Arc<str>>,
+    absent: Vec<VarId>,
 }
 
 /// Visible names. Inside a function, only the function's own names are visible.
@@ -93,6 +97,8 @@ impl<'a> Scope<'a> {
             names: Names::default(),
             lets: lets.collect(),
             is_of_equalities: false,
+            partial: Vec::new(),
+            absent: Vec::new(),
         }
     }
 
@@ -139,11 +145,48 @@ impl<'a> Scope<'a> {
     /// Adds a value; it is anonymous if `name` is empty.
     pub fn add(&mut self, name: &Arc<str>, count: Count, def: Option<(u16, u16)>, span: Span) -> VarId {
         let id = VarId(u16::try_from(self.values.len()).unwrap_or(u16::MAX));
-        self.values.push(ValueVar { name: name.clone(), count, def, span });
+        // Names in the body of an expanded pattern are not those of the rule.
+        let shown = if name.contains('#') { "".into() } else { name.clone() };
+        self.values.push(ValueVar { name: shown, count, def, span });
         if !name.is_empty() {
             self.names.values.push((name.clone(), id));
         }
         id
+    }
+
+    /// Gives a value a second name.
+    pub fn alias(&mut self, name: &Arc<str>, id: VarId) {
+        self.names.values.push((name.clone(), id));
+    }
+
+    /// Binds the names that this combination of alternatives does not bind; they have no value.
+    pub fn bind_absent(&mut self, partial: &Partial) -> Absent {
+        self.partial = partial.values.iter().map(|operand| operand.name.text.clone()).collect();
+        for operand in &partial.values {
+            if self.find(&operand.name.text).is_none() {
+                let count = if operand.many == Many::Any { Count::Many } else { Count::Optional };
+                let id = self.add(&operand.name.text, count, None, operand.span);
+                self.absent.push(id);
+            }
+        }
+        let missing = partial.attrs.iter().filter(|name| self.find_attr(&name.text).is_none());
+        let missing: Vec<&Name> = missing.collect();
+        let attrs = missing.into_iter().map(|name| self.bind_unused(name)).collect();
+        Absent { values: self.absent.clone(), attrs }
+    }
+
+    /// Returns true for a name that only other combinations of alternatives bind.
+    pub fn is_absent(&self, id: VarId) -> bool {
+        self.absent.contains(&id)
+    }
+
+    /// Returns how many values a use of a name stands for.
+    /// An absent one may be used like the value that other combinations of alternatives bind.
+    pub fn used_count(&self, id: VarId) -> Count {
+        match self.var(id).count {
+            Count::Optional if self.is_absent(id) => Count::One,
+            count => count,
+        }
     }
 
     /// Looks up a value by name; reports an unknown one.
@@ -159,7 +202,9 @@ impl<'a> Scope<'a> {
 
     /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch.
     pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
-        let same = self.var(id).count == count(operand.many);
+        let is_partial = self.partial.contains(&operand.name.text) && operand.many != Many::Any;
+        let same =
+            self.var(id).count == count(operand.many) || is_partial && self.var(id).count != Count::Many;
         if !same {
             faults.push(other_count(faults, operand, self.var(id)));
         }
@@ -203,7 +248,8 @@ impl<'a> Scope<'a> {
 
     fn add_attr(&mut self, name: &Name) -> AttrVarId {
         let id = AttrVarId(u16::try_from(self.attrs.len()).unwrap_or(u16::MAX));
-        self.attrs.push(AttrVar { name: name.text.clone(), span: name.span });
+        let shown = name.text.split('#').next().unwrap_or_default();
+        self.attrs.push(AttrVar { name: shown.into(), span: name.span });
         self.attr_uses.push(0);
         self.names.attrs.push((name.text.clone(), id));
         id

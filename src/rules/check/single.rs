@@ -10,11 +10,14 @@ use crate::rules::rule::{
 use crate::rules::syntax::ast::{ExprAst, Statement};
 use crate::schema::{self, Arity, Formal, Schema};
 
+use super::alternatives;
+use super::combinations::Partial;
+use super::library::Library;
 use super::scope::Scope;
 use super::{Faults, expr, op, pattern};
 
 /// Test for a node of one epoch of an operator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NodeTest {
     /// First version of the epoch; `None` for an operator without a schema.
     pub epoch: Option<u16>,
@@ -68,9 +71,27 @@ pub fn pattern_tests(
     conditions: &[ExprAst],
     faults: &mut Faults,
 ) -> Vec<NodeTest> {
+    let library = Library::new(&[], &[]);
+    let Some(expansions) = alternatives::expand(statements, span, library, faults) else { return Vec::new() };
+    let tests = expansions
+        .all
+        .iter()
+        .map(|statements| pattern_test(statements, &expansions.partial, span, conditions, faults));
+    tests.collect::<Vec<_>>().concat()
+}
+
+/// Returns the tests for one combination of alternatives.
+fn pattern_test(
+    statements: &[Statement],
+    partial: &Partial,
+    span: Span,
+    conditions: &[ExprAst],
+    faults: &mut Faults,
+) -> Vec<NodeTest> {
     let errors_before = faults.errors();
     let mut scope = Scope::new(&[]);
     let pattern::Nodes { nodes, conditions: steps } = pattern::nodes(statements, span, &mut scope, faults);
+    let absent = scope.bind_absent(partial);
     let conditions: Vec<Expr> =
         conditions.iter().filter_map(|ast| expr::condition(ast, &mut scope, faults)).collect();
     if faults.errors() > errors_before {
@@ -88,8 +109,9 @@ pub fn pattern_tests(
         let mut nodes = nodes.clone();
         nodes.iter_mut().last().into_iter().for_each(|node| node.op.epoch = epoch);
         let pattern = Pattern { nodes, values: scope.values().to_vec() };
+        let (steps, absent) = (steps.clone(), absent.clone());
         let direction =
-            Direction { pattern, attr_vars: scope.attr_vars(), steps: steps.clone(), rewrite: None };
+            Direction { pattern, absent, attr_vars: scope.attr_vars(), steps, ..Direction::default() };
         NodeTest { epoch, direction, conditions: conditions.clone() }
     };
     epochs.into_iter().map(test).collect()
@@ -127,7 +149,7 @@ fn node_test(
     let op = OpPat { epoch, ..op.clone() };
     let node = PatNode { span: op.span, op, inputs, outputs, attrs, rest: Rest::Ignore };
     let pattern = Pattern { nodes: vec![node], values: scope.values().to_vec() };
-    let direction = Direction { pattern, attr_vars: scope.attr_vars(), steps: Vec::new(), rewrite: None };
+    let direction = Direction { pattern, attr_vars: scope.attr_vars(), ..Direction::default() };
     Some(NodeTest { epoch, direction, conditions })
 }
 

@@ -1,14 +1,20 @@
 use crate::graph::syntax::Source;
+use crate::graph::syntax::printer::print;
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{AttrPatKind, Count, Rule, Step, Term, VarId};
+use crate::rules::rule::{AttrPatKind, Count, Direction, Example, Rule, Step, Term, VarId};
 
 /// Parses a rule with these entries, which must have no faults.
 fn rule(body: &str) -> Rule {
+    rule_with("", body)
+}
+
+/// Parses a rule with these entries, in a file with these definitions.
+fn rule_with(definitions: &str, body: &str) -> Rule {
     let text = format!(
-        "language 2\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
-         example \"a\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} becomes {{ y = Abs (x) }}\n \
-         example \"b\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} unchanged\n}}\n"
+        "language 3\n{definitions}\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
+         example \"a\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} rewrites_to {{ y = Abs (x) }}\n \
+         example \"b\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} no_match\n}}\n"
     );
     let mut rules = RuleSet::default();
     assert_eq!(rules.add([Source::new("t", &text)]), [], "{text}");
@@ -43,7 +49,7 @@ fn check_conditions(conditions: &str, expected: &[&str]) {
     let steps = rule.directions().flat_map(|direction| &direction.steps);
     let shapes: Vec<_> = steps
         .map(|step| match step {
-            Step::Where(expr) => shape(expr),
+            Step::Where { condition, .. } => shape(condition),
             Step::Let { expr, .. } => format!("let {}", shape(expr)),
         })
         .collect();
@@ -119,8 +125,71 @@ fn rule_page_shows_examples_verbatim() {
     let page = rule.page();
     assert!(page.starts_with("# TST001 test-rule\n\nA rule.\n"), "{page}");
     assert!(
-        page.contains("```\nexample \"b\" { g (float x) => (float y) { y = Relu (x) } } unchanged\n```"),
+        page.contains("```\nexample \"b\" { g (float x) => (float y) { y = Relu (x) } } no_match\n```"),
         "{page}"
     );
     assert_eq!((rule.listed().fix, rule.listed().summary), (Some("safe"), "A rule."));
+}
+
+/// Returns the operators of each direction, last node first.
+fn directions(rule: &Rule) -> Vec<String> {
+    let shown = |direction: &Direction| {
+        direction
+            .pattern
+            .nodes
+            .iter()
+            .rev()
+            .map(|node| node.op.name.to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    rule.forward().iter().map(shown).collect()
+}
+
+#[test]
+fn each_combination_of_alternatives_is_a_direction() {
+    let body = "match { n = Div (x, (Sqrt (x) | Exp (x)))  y = n | Mul (n, s) | Add (Mul (n, s), b) }
+                rewrite { y = case { is_present(b): Foo (x, s?, b)  else: Relu (x) } }"
+        .replace("Foo", "my.Foo");
+    let rule = rule(&body);
+    let expected =
+        ["Div Sqrt", "Mul Div Sqrt", "Add Mul Div Sqrt", "Div Exp", "Mul Div Exp", "Add Mul Div Exp"];
+    assert_eq!(directions(&rule), expected);
+}
+
+#[test]
+fn patterns_are_expanded_with_names_of_their_own() {
+    let definitions = "pattern square(d) = Mul (d, d) | Pow (d, 2.0)\n\
+                       pattern centered(x, @k) {\n  m = ReduceMean@1 <axes = @k> (x)\n  Sub (x, m)\n}";
+    let body = "match { m = Relu (x)  y = Add (square(Abs (m)), centered(m, @axes)) } where { @axes == [1] }
+                rewrite { y = Relu (m) }";
+    let rule = rule_with(definitions, body);
+    assert_eq!(directions(&rule), ["Add Sub Mul ReduceMean Abs Relu", "Add Sub Pow ReduceMean Abs Relu"]);
+    let names = |direction: &Direction| {
+        direction.pattern.values.iter().map(|var| var.name.to_string()).collect::<String>()
+    };
+    assert_eq!(rule.forward().iter().map(names).collect::<Vec<_>>(), ["xmy", "xmy"]);
+}
+
+#[test]
+fn derived_examples_are_edited_by_type_attribute_and_input() {
+    let text = "language 3\n## A rule.\nrule TST001 test-rule {\n severity hint message \"m\"\n match { y = Concat <axis = 0> (a, b) }\n\
+                example \"a\" { g (float[A] a, float[A] b) => (float[B] y) { y = Concat <axis = 0> (a, b) } } reports \"m\"\n\
+                but \"b\" a: double, b: double, with \"[A] b\" as \"[C] b\" reports \"m\"\n\
+                but \"c\" attr axis = -1 of y reports nothing\n\
+                but \"d\" without input b of y reports nothing\n}\n";
+    let mut rules = RuleSet::default();
+    assert_eq!(rules.add_text("my.rule", text), []);
+    let shown = |example: &Example| {
+        let text = print(&example.model).text;
+        text.lines().skip_while(|line| !line.starts_with("g (")).collect::<Vec<_>>().join(" ")
+    };
+    let shown: Vec<String> = rules.iter().flat_map(|rule| &rule.examples).map(shown).collect();
+    let expected = [
+        "g (float[A] a, float[A] b) => (float[B] y) {    y = Concat <axis: int = 0> (a, b) }",
+        "g (double[A] a, double[C] b) => (double[B] y) {    y = Concat <axis: int = 0> (a, b) }",
+        "g (float[A] a, float[A] b) => (float[B] y) {    y = Concat <axis: int = -1> (a, b) }",
+        "g (float[A] a, float[A] b) => (float[B] y) {    y = Concat <axis: int = 0> (a) }",
+    ];
+    assert_eq!(shown, expected);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::rules::datum::Datum;
-use crate::rules::rule::{AttrVarId, Direction, Pattern, VarId};
+use crate::rules::rule::{AttrVarId, Count, Direction, Pattern, VarId};
 
 /// Binding of a value variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,12 +107,21 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
 
     /// Creates a state for a part of the pattern of `direction`.
     pub fn for_pattern(pattern: &Pattern, direction: &Direction) -> Self {
-        State {
+        let mut state = State {
             nodes: vec![None; pattern.nodes.len()],
             values: vec![None; pattern.values.len()],
             attrs: vec![None; direction.attr_vars.len()],
             rests: Vec::new(),
+        };
+        for var in &direction.absent.values {
+            let at = usize::from(var.0);
+            let is_list = pattern.values[at].count == Count::Many;
+            state.values[at] = Some(if is_list { Binding::Many(Arc::default()) } else { Binding::Absent });
         }
+        for var in &direction.absent.attrs {
+            state.attrs[usize::from(var.0)] = Some(Datum::Absent);
+        }
+        state
     }
 
     /// Returns the node bound to a pattern node.

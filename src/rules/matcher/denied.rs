@@ -3,13 +3,13 @@
 use super::{Binding, Match};
 use crate::graph::dim::Dim;
 use crate::rules::host::Host;
-use crate::rules::rule::{Assumption, Given, Pattern, VarId};
+use crate::rules::rule::{Assumed, Assumption, Pattern, VarId};
 
 /// Returns true if an assumption is known not to hold for a match.
 /// Only `nonempty` can be refuted, by an inferred dimension of size 0.
 pub fn is_denied<H: Host>(
     host: &H,
-    given: &[Given],
+    assumptions: &[Assumed],
     pattern: &Pattern,
     found: &Match<H::Value, H::Node>,
 ) -> bool {
@@ -25,8 +25,8 @@ pub fn is_denied<H: Host>(
         let dims = fact.shape().and_then(|shape| shape.dims());
         dims.is_some_and(|dims| dims.iter().flatten().any(|dim: &Dim| dim.as_const() == Some(0)))
     };
-    given.iter().any(|given| match given.what {
-        Assumption::Nonempty => bound(&given.value).is_some_and(is_empty),
+    assumptions.iter().any(|assumed| match assumed.what {
+        Assumption::Nonempty => bound(&assumed.value).is_some_and(is_empty),
         _ => false,
     })
 }

@@ -13,7 +13,7 @@ mod trace;
 pub use bindings::{Binding, Match};
 pub use denied::is_denied;
 pub use quantized::is_quantized_product;
-pub use trace::{Failure, explain};
+pub use trace::{Failure, Progress, explain};
 
 use super::eval::Env;
 use super::host::Host;
@@ -80,7 +80,7 @@ fn conditions<H: Host>(
     let mut found = state.finish()?;
     for step in &direction.steps {
         match step {
-            Step::Where(condition) => {
+            Step::Where { condition, .. } => {
                 let holds = Env::new(host, &found).truth(condition);
                 if holds != Some(true) {
                     return None;

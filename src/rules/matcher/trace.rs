@@ -1,5 +1,7 @@
 //! Explains why a rule does not match at a node, for `--why-not`.
 
+use std::sync::Arc;
+
 use super::bindings::State;
 use super::node::solutions;
 use crate::graph::syntax::Span;
@@ -20,28 +22,28 @@ pub enum Failure {
     Producer(Span),
     /// A condition is false, or undecided if `undefined` is set.
     /// `saw` has the spans of the attributes and facts that it uses, with their values.
-    Condition { span: Span, undefined: bool, saw: Vec<(Span, Option<Datum>)> },
+    Condition { span: Span, undefined: bool, because: Option<Arc<str>>, saw: Vec<(Span, Option<Datum>)> },
     /// The expression of a `let` is undefined.
     Undefined(Span),
 }
 
+/// Progress of a failed match: matched nodes, then conditions that hold.
+pub type Progress = (usize, usize);
+
 /// Explains why `direction` does not match with `root` as its last node; `None` if it matches.
-pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Option<Failure> {
+pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Option<(Progress, Failure)> {
     let nodes = &direction.pattern.nodes;
     let last = nodes.last()?;
     if !host.is(root, &last.op) {
-        return Some(Failure::Operator(last.op.span));
+        return Some(((0, 0), Failure::Operator(last.op.span)));
     }
     // A pattern lists producers first, so its last nodes alone are a pattern, too.
     for count in 1..=nodes.len() {
         let wanted = &nodes[nodes.len() - count];
         let part = last_nodes(&direction.pattern, count);
         if solutions(host, &part, State::for_pattern(&part, direction), root).is_empty() {
-            return Some(if count == 1 {
-                Failure::Node(wanted.span)
-            } else {
-                Failure::Producer(wanted.span)
-            });
+            let failure = if count == 1 { Failure::Node } else { Failure::Producer };
+            return Some(((count - 1, 0), failure(wanted.span)));
         }
     }
     let complete = solutions(host, &direction.pattern, State::new(direction), root);
@@ -50,7 +52,7 @@ pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Optio
     failures
         .max_by_key(|failure| failure.as_ref().map_or(usize::MAX, |(at, _)| *at))
         .flatten()
-        .map(|(_, failure)| failure)
+        .map(|(at, failure)| ((nodes.len(), at), failure))
 }
 
 /// Returns the last nodes of a pattern; outputs of the other nodes become inputs.
@@ -75,13 +77,14 @@ fn failed_step<H: Host>(
     let mut found = state.finish()?;
     for (at, step) in direction.steps.iter().enumerate() {
         match step {
-            Step::Where(condition) => {
+            Step::Where { condition, because } => {
                 let holds = Env::new(host, &found).truth(condition);
                 if holds != Some(true) {
                     let mut saw = Vec::new();
                     asked(&mut Env::new(host, &found), condition, &mut saw);
                     let (span, undefined) = (condition.span, holds.is_none());
-                    return Some((at, Failure::Condition { span, undefined, saw }));
+                    let because = because.clone();
+                    return Some((at, Failure::Condition { span, undefined, because, saw }));
                 }
             }
             Step::Let { var, expr } => match Env::new(host, &found).eval(expr) {

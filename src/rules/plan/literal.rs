@@ -12,13 +12,21 @@ use crate::schema::{Schema, Ty};
 /// It is the type of the other inputs that share its type variable. If there are none, it is the first
 /// accepted type of a list: int64, int32, float for integers; float for fractions; bool for booleans; string
 /// for strings.
+/// An operator without a schema accepts every type.
 pub fn elem<V>(
-    schema: &'static Schema,
+    schema: Option<&'static Schema>,
     position: usize,
     slots: &[Slot<V>],
     elems: &[Option<ElemType>],
     datum: &Datum,
 ) -> Option<ElemType> {
+    let wanted = match first(datum)? {
+        Datum::Bool(_) => [ElemType::Bool].as_slice(),
+        Datum::Str(_) => &[ElemType::String],
+        Datum::Float(_) => &[ElemType::Float],
+        _ => &[ElemType::Int64, ElemType::Int32, ElemType::Float],
+    };
+    let Some(schema) = schema else { return wanted.first().copied() };
     let formal = schema.input(position)?;
     if let Ty::Param(param) = formal.ty {
         let shares = |other: usize| matches!(schema.input(other).map(|formal| formal.ty), Some(Ty::Param(p)) if p == param);
@@ -29,12 +37,6 @@ pub fn elem<V>(
         }
     }
     let allowed = schema.allowed(formal);
-    let wanted = match first(datum)? {
-        Datum::Bool(_) => [ElemType::Bool].as_slice(),
-        Datum::Str(_) => &[ElemType::String],
-        Datum::Float(_) => &[ElemType::Float],
-        _ => &[ElemType::Int64, ElemType::Int32, ElemType::Float],
-    };
     wanted.iter().copied().find(|&elem| allowed.has_tensor(elem))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::draft::Slot;
 use super::run::opset_for;
-use super::{Item, Made, NewId, PlannedNode, literal, schema_of};
+use super::{Item, Made, NewId, PlannedNode, PlannedOp, literal, planned_op};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
 use crate::infer::{Attrs, Fact, NoSymbols, OpCall, transfer};
 use crate::rules::datum::Datum;
@@ -14,7 +14,7 @@ use crate::rules::host::Host;
 use crate::rules::matcher::Binding;
 use crate::rules::message::text;
 use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
-use crate::schema::{self, Schema};
+use crate::schema;
 
 impl<'a, H: Host> Env<'a, H> {
     /// Returns the facts of a value; those of a new value are inferred from its node.
@@ -43,11 +43,11 @@ impl<'a, H: Host> Env<'a, H> {
         let inputs = self.draft.nodes[node].inputs.clone();
         let facts: Vec<_> = inputs.into_iter().map(|input| input.map(|input| self.fact(input))).collect();
         let facts: Vec<Option<&Fact>> = facts.iter().map(|fact| fact.as_deref()).collect();
-        let PlannedNode { schema, attrs, outputs, .. } = &self.draft.nodes[node];
+        let PlannedNode { op, attrs, outputs, .. } = &self.draft.nodes[node];
         let call = OpCall {
-            domain: schema.domain,
-            op: schema.name,
-            opset: opset_for(self.host, schema),
+            domain: &op.domain,
+            op: &op.name,
+            opset: opset_for(self.host, op),
             attrs: &NewAttrs { attrs, tensors: &self.draft.tensors },
             inputs: &facts,
             outputs: outputs.len(),
@@ -182,11 +182,12 @@ impl<'a, H: Host> Env<'a, H> {
         while matches!(slots.last(), Some(Slot::Absent)) {
             slots.pop();
         }
-        let Some(schema) = schema_of(&new.op, self.host.opset(&new.op.domain)) else {
+        let Some(mut op) = planned_op(&new.op, self.host.opset(&new.op.domain)) else {
             return self.fail(format!("unknown operator `{}`", new.op.name));
         };
-        let schema = schema::with_attributes(schema, new.attrs.iter().map(|attr| &*attr.name));
-        let attrs = self.attributes(new, schema)?;
+        let names = || new.attrs.iter().map(|attr| &*attr.name);
+        op.schema = op.schema.map(|schema| schema::with_attributes(schema, names()));
+        let attrs = self.attributes(new, &op)?;
         let elems: Vec<Option<ElemType>> = slots
             .iter()
             .map(|slot| match slot {
@@ -199,7 +200,7 @@ impl<'a, H: Host> Env<'a, H> {
             inputs.push(match slot {
                 Slot::Absent => None,
                 Slot::Literal(datum) => {
-                    let elem = literal::elem(schema, position, &slots, &elems, datum);
+                    let elem = literal::elem(op.schema, position, &slots, &elems, datum);
                     Some(self.constant_of(datum, elem)?)
                 }
                 Slot::Value(item) => Some(*item),
@@ -207,7 +208,7 @@ impl<'a, H: Host> Env<'a, H> {
             });
         }
         let outputs = self.outputs(new);
-        let node = self.draft.place(index, PlannedNode { schema, inputs, outputs: outputs.clone(), attrs });
+        let node = self.draft.place(index, PlannedNode { op, inputs, outputs: outputs.clone(), attrs });
         // Add named outputs even if unused: some operators behave differently without them.
         for (index, _) in outputs.iter().enumerate().filter(|(_, is_there)| **is_there) {
             self.draft.add_value(Made::Output { node, index });
@@ -229,7 +230,7 @@ impl<'a, H: Host> Env<'a, H> {
         Some(self.draft.add_value(Made::Constant(array)))
     }
 
-    fn attributes(&mut self, new: &NewNode, schema: &'static Schema) -> Option<Vec<Attribute>> {
+    fn attributes(&mut self, new: &NewNode, op: &PlannedOp) -> Option<Vec<Attribute>> {
         let mut data: Vec<(Arc<str>, Datum)> = Vec::with_capacity(new.attrs.len());
         for attr in &new.attrs {
             match self.eval(&attr.value)? {
@@ -242,19 +243,18 @@ impl<'a, H: Host> Env<'a, H> {
         }
         let mut attrs = Vec::with_capacity(data.len());
         for (name, datum) in data {
-            let spec = schema.attr(&name);
-            let versions = schema::versions(schema.domain, schema.name);
-            if spec.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
+            let kind = match op.schema {
+                Some(schema) => schema.attr(&name).map(|spec| spec.kind),
+                None => datum.attr_kind(),
+            };
+            let versions = schema::versions(&op.domain, &op.name);
+            if kind.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
                 // Only another version has the attribute, such as `start` of Shape since opset 15, so the
                 // rewrite does not apply.
                 return None;
             }
-            let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {
-                return self.fail(format!(
-                    "attribute `{name}` of `{}` cannot be {}",
-                    schema.name,
-                    text(&datum)
-                ));
+            let Some(value) = kind.and_then(|kind| self.attr_value(kind, &datum)) else {
+                return self.fail(format!("attribute `{name}` of `{}` cannot be {}", op.name, text(&datum)));
             };
             attrs.push(Attribute::new(&name, value));
         }

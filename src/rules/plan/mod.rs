@@ -21,10 +21,19 @@ use crate::graph::{AttrValue, Attribute, Id as _, Tensor, TensorId};
 use crate::infer::eval::Array;
 use crate::schema::{self, Schema};
 
+/// Operator of a node to add.
+#[derive(Clone, Debug)]
+pub struct PlannedOp {
+    pub domain: Arc<str>,
+    pub name: Arc<str>,
+    /// `None` for an operator of a custom domain.
+    pub schema: Option<&'static Schema>,
+}
+
 /// Node to add.
 #[derive(Debug)]
 pub struct PlannedNode<V> {
-    pub schema: &'static Schema,
+    pub op: PlannedOp,
     /// `None` for an omitted input; never the last one.
     pub inputs: Vec<Option<Item<V>>>,
     /// Whether each output is present.
@@ -130,6 +139,17 @@ impl<H: Host> Env<'_, H> {
         let equal = olds.into_iter().zip(slots);
         equal.map(|(old, slot)| Some((old, self.item(slot, self.host.fact(old).elem())?))).collect()
     }
+}
+
+/// Returns the operator of a new node; `None` if its domain has no such operator.
+fn planned_op(op: &OpPat, opset: Option<i64>) -> Option<PlannedOp> {
+    let schema = schema_of(op, opset);
+    let is_custom = schema::domain(&op.domain).is_none();
+    (schema.is_some() || is_custom).then(|| PlannedOp {
+        domain: op.domain.clone(),
+        name: op.name.clone(),
+        schema,
+    })
 }
 
 /// Returns the schema for a new node: the newest version of the epoch that the rewrite names.

@@ -85,8 +85,8 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
             }
         }
         let form = PatchOp::New {
-            domain: Arc::from(planned.schema.domain),
-            op_type: Arc::from(planned.schema.name),
+            domain: planned.op.domain.clone(),
+            op_type: planned.op.name.clone(),
             attrs: planned.attrs_with(&tensors),
         };
         let inputs = planned.inputs.iter().map(|input| input.map(item)).collect();

@@ -1,9 +1,9 @@
 //! Checks that a plan is valid and consistent with the facts of the values it replaces.
 
-use super::{Item, Made, Plan};
+use super::{Item, Made, Plan, PlannedOp};
 use crate::infer::{Fact, NoSymbols, OpCall, Shape, TensorFact, transfer};
 use crate::rules::host::Host;
-use crate::schema::{self, Schema};
+use crate::schema;
 
 use super::make::NewAttrs;
 
@@ -20,9 +20,9 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
         let inputs: Vec<_> =
             node.inputs.iter().map(|input| input.map(|item| fact(host, &made, item))).collect();
         let call = OpCall {
-            domain: node.schema.domain,
-            op: node.schema.name,
-            opset: opset_for(host, node.schema),
+            domain: &node.op.domain,
+            op: &node.op.name,
+            opset: opset_for(host, &node.op),
             attrs: &NewAttrs { attrs: &node.attrs, tensors: &plan.tensors },
             inputs: &inputs,
             outputs: node.outputs.len(),
@@ -57,7 +57,8 @@ fn fact<'a, H: Host>(host: &'a H, made: &'a [Fact], item: Item<H::Value>) -> &'a
 /// Returns the opset that determines the meaning of a new node.
 /// If the epoch of `schema` is in force in the graph, this is the graph's opset, or the first opset that has
 /// `schema` if that is later. Otherwise, it is the first opset that has `schema`.
-pub(super) fn opset_for<H: Host>(host: &H, schema: &Schema) -> i64 {
+pub(super) fn opset_for<H: Host>(host: &H, op: &PlannedOp) -> i64 {
+    let Some(schema) = op.schema else { return host.opset(&op.domain).unwrap_or(1) };
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
     let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));
     match (own, in_force) {

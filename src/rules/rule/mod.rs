@@ -9,12 +9,12 @@ use crate::graph::syntax::{Source, Span};
 
 use super::expr::Expr;
 
-mod given;
+mod assumption;
 mod pattern;
 mod rewrite;
 
 pub use crate::edit::Safety;
-pub use given::{Assumption, Given};
+pub use assumption::{Assumed, Assumption};
 pub use pattern::{
     AttrPat, AttrPatKind, AttrVar, AttrVarId, Count, OpPat, OperandPat, PatNode, Pattern, Rest, ValueVar,
     VarId,
@@ -55,6 +55,8 @@ impl Phase {
 /// Rule of a `.rule` file.
 #[derive(Clone, Debug)]
 pub struct Rule {
+    /// Whether the rule is one of `rules/`, not of a user.
+    pub is_built_in: bool,
     /// `OPT101`.
     pub code: Arc<str>,
     /// `double-transpose`.
@@ -64,16 +66,11 @@ pub struct Rule {
     pub severity: Level,
     pub phase: Phase,
     pub safety: Safety,
-    /// Code of the rule whose findings the rewrite fixes (`mends EXP001`); that rule reports them.
-    pub mends: Option<Arc<str>>,
-    /// Message of its findings.
-    /// Empty for `detect builtin::…`, whose code has its own messages, and for conversions, which report
-    /// nothing.
-    pub message: Template,
-    pub help: Option<Template>,
+    /// Code of the rule whose findings the rewrite fixes (`fixes EXP001`); that rule reports them.
+    pub fixes: Option<Arc<str>>,
     pub body: Body,
     /// Assumptions about the values of a run under which the rewrite is valid.
-    pub given: Vec<Given>,
+    pub assumptions: Vec<Assumed>,
     pub examples: Vec<Example>,
     pub source: RuleSource,
 }
@@ -91,7 +88,8 @@ pub struct RuleSource {
 /// Body of a rule: a pattern, or a built-in analysis.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Pattern rule: one direction for each operator of `@op in […]`, at least one.
+    /// Pattern rule: one direction for each combination of operators (`@op in […]`) and alternatives (`|`),
+    /// at least one.
     /// `backward` has the reverse directions of `rewrite both`.
     Pattern { forward: Vec<Direction>, backward: Vec<Direction> },
     /// `detect builtin::NAME`.
@@ -99,6 +97,19 @@ pub enum Body {
 }
 
 impl Rule {
+    /// Returns the directions from `match` to `rewrite`; none for a builtin.
+    pub fn forward(&self) -> &[Direction] {
+        match &self.body {
+            Body::Pattern { forward, .. } => forward,
+            Body::Builtin(_) => &[],
+        }
+    }
+
+    /// Returns true if its pattern has alternatives (`|`), so that some directions lack some nodes.
+    pub fn has_alternatives(&self) -> bool {
+        self.forward().iter().any(|direction| direction.is_alternative)
+    }
+
     /// Iterates over the directions; none for a builtin.
     pub fn directions(&self) -> impl Iterator<Item = &Direction> {
         let (forward, backward) = match &self.body {
@@ -117,8 +128,19 @@ impl Rule {
     /// Returns true if the rule is selected and not ignored.
     /// The selection may name its own code, or the code of the rule whose findings it fixes.
     pub fn is_selected(&self, selection: &Selection) -> bool {
-        let codes = || std::iter::once(&self.code).chain(&self.mends);
+        let codes = || std::iter::once(&self.code).chain(&self.fixes);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
+    }
+
+    /// Returns true for a directed rule of a user, whose result is selected whatever it costs.
+    ///
+    /// A user who writes a rule for a device knows more than the cost model.
+    pub fn is_preferred(&self) -> bool {
+        let is_directed = match &self.body {
+            Body::Pattern { backward, .. } => backward.is_empty(),
+            Body::Builtin(_) => false,
+        };
+        !self.is_built_in && is_directed && self.phase == Phase::Simplify
     }
 
     /// Returns the identity of the rule for change reports.
@@ -139,21 +161,40 @@ impl Rule {
 }
 
 /// Pattern with conditions and an optional rewrite.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Direction {
     pub pattern: Pattern,
+    /// Whether the rule has other directions for other alternatives.
+    pub is_alternative: bool,
+    /// Variables that only other alternatives of the pattern bind.
+    pub absent: Absent,
     /// All attribute variables, including those of `let`.
     pub attr_vars: Vec<AttrVar>,
     /// `where` and `let`, in the order written.
     pub steps: Vec<Step>,
     pub rewrite: Option<Rewrite>,
+    /// Message of its findings.
+    /// Empty for conversions, which report nothing, and for backward directions.
+    pub message: Template,
+    pub help: Option<Template>,
+}
+
+/// Variables without a value: like an absent `b?`, or like an attribute without a value.
+#[derive(Clone, Debug, Default)]
+pub struct Absent {
+    pub values: Vec<VarId>,
+    pub attrs: Vec<AttrVarId>,
 }
 
 /// Condition or binding, evaluated in order.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Must be true; undefined counts as false.
-    Where(Expr),
+    Where {
+        condition: Expr,
+        /// Reason (`because "…"`), for `--why-not`.
+        because: Option<Arc<str>>,
+    },
     /// If undefined, the rule does not match.
     Let { var: AttrVarId, expr: Expr },
 }
@@ -192,11 +233,11 @@ pub struct Example {
 #[derive(Clone, Debug)]
 pub enum Expect {
     /// The rule turns the model into this one.
-    Becomes(Box<Model>),
+    RewritesTo(Box<Model>),
     /// The rule turns the model into one that is legal at the target and computes equal results.
-    Computes,
-    /// The rule rewrites nothing.
-    Unchanged,
-    /// The rule reports exactly these messages; none for `finds nothing`.
-    Finds(Vec<Arc<str>>),
+    Equivalent,
+    /// The rule does not match.
+    NoMatch,
+    /// The rule reports exactly these messages; none for `reports nothing`.
+    Reports(Vec<Arc<str>>),
 }

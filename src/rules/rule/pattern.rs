@@ -46,7 +46,7 @@ pub struct AttrVar {
 }
 
 /// Nodes of a pattern, as written. The last one is the root, which depends on all others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pattern {
     pub nodes: Vec<PatNode>,
     pub values: Vec<ValueVar>,

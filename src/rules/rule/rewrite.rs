@@ -7,7 +7,8 @@ use super::{AttrVarId, OpPat, ValueVar, VarId};
 use crate::graph::syntax::Span;
 use crate::rules::expr::{Each, Expr};
 
-/// Replacement for a match. Values defined by both pattern and rewrite are asserted equal.
+/// Replacement for a match. A value that both define is replaced; in an e-graph, both definitions
+/// become one class.
 ///
 /// Terms are evaluated lazily: the replacement of an optional output is not computed if the output is
 /// absent.

@@ -10,17 +10,21 @@ use crate::rules::expr::{BinaryOp, CompareOp};
 /// Rule file.
 #[derive(Clone, Debug, Default)]
 pub struct FileAst {
-    /// `language 2`.
+    /// `language 3`.
     pub language: Option<(i64, Span)>,
     /// `defaults { … }`: default entries for all rules in the file.
     pub defaults: Vec<Entry>,
     pub functions: Vec<FnAst>,
+    /// `pattern square(d) = …`; the result of one may have alternatives.
+    pub patterns: Vec<FnAst>,
     pub rules: Vec<RuleAst>,
     /// Whether all definitions that rules may refer to could be parsed.
     pub is_whole: bool,
+    /// Words of the previous version of the language, with the words that replace them.
+    pub old_words: Vec<(Span, &'static str)>,
 }
 
-/// `fn softcapped(s, @cap) = …`.
+/// `fn softcapped(s, @cap) = …`, or `pattern square(d) = …`.
 #[derive(Clone, Debug)]
 pub struct FnAst {
     pub name: Name,
@@ -72,17 +76,17 @@ pub enum EntryKind {
     Safety(Name),
     /// `at 9`.
     At(i64, Span),
-    Mends(Name),
+    Fixes(Name),
     Message(TextAst),
     Help(TextAst),
     Match(Vec<Statement>),
-    Where(Vec<ExprAst>),
+    Where(Vec<ConditionAst>),
     Let {
         var: Name,
         expr: ExprAst,
     },
-    /// `given finite(x)`: assumptions about the values of a run.
-    Given(Vec<GivenAst>),
+    /// `assume finite(x)`: assumptions about the values of a run.
+    Assume(Vec<AssumeAst>),
     Rewrite {
         both: bool,
         statements: Vec<Statement>,
@@ -91,9 +95,17 @@ pub enum EntryKind {
     Example(Box<ExampleAst>),
 }
 
+/// Line of `where`: `rank(x) == 2 because "the axes are those of a matrix"`.
+#[derive(Clone, Debug)]
+pub struct ConditionAst {
+    pub expr: ExprAst,
+    /// Reason, for `--why-not`.
+    pub because: Option<Name>,
+}
+
 /// `finite(x)`.
 #[derive(Clone, Debug)]
-pub struct GivenAst {
+pub struct AssumeAst {
     pub what: Name,
     pub value: Name,
 }
@@ -107,7 +119,7 @@ pub enum Statement {
     Let { var: Name, expr: ExprAst, span: Span },
 }
 
-/// Value: a name, a call, a literal, a `case` or a comprehension.
+/// Value: a name, a call, a literal, a `case`, a comprehension or alternatives.
 #[derive(Clone, Debug)]
 pub struct ValueAst {
     pub kind: ValueAstKind,
@@ -127,6 +139,8 @@ pub enum ValueAstKind {
     Case(Vec<ArmAst>),
     /// `[Relu (x) for x in xs]`.
     Each(Box<EachAst<ValueAst>>),
+    /// `Mul (d, d) | Pow (d, 2.0)`, in a pattern.
+    Alternatives(Vec<ValueAst>),
 }
 
 /// Call of an operator or a function.
@@ -243,7 +257,11 @@ pub struct ExampleAst {
     pub expect: ExpectAst,
     /// Span between its braces.
     pub inside: Span,
-    /// Text of a derived example (`but`); the spans of its graph refer to it.
+    /// Whether it derives from another example (`but`).
+    pub is_derived: bool,
+    /// Whether the element types of inputs were changed, so that declared types of other values follow.
+    pub is_retyped: bool,
+    /// Changed text of a derived example; the spans of its graph refer to it.
     pub text: Option<Source>,
     pub span: Span,
 }
@@ -251,17 +269,17 @@ pub struct ExampleAst {
 /// Expected outcome of an example.
 #[derive(Clone, Debug)]
 pub enum ExpectAst {
-    Becomes(BecomesAst),
+    RewritesTo(RewrittenAst),
     /// The result is legal at the target and computes equal results.
-    Computes,
-    Unchanged,
-    /// Empty for `finds nothing`.
-    Finds(Vec<Name>),
+    Equivalent,
+    NoMatch,
+    /// Empty for `reports nothing`.
+    Reports(Vec<Name>),
 }
 
 /// Expected graph after a rewrite.
 #[derive(Clone, Debug)]
-pub enum BecomesAst {
+pub enum RewrittenAst {
     /// `{ g (…) => (…) { … } }`.
     Graph(Graph),
     /// `<…> { … }`: nodes, with the interface of the example.

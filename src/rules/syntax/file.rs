@@ -1,7 +1,7 @@
-//! Rule files: `language 2`, `defaults { … }`, functions and rules.
+//! Rule files: `language 3`, `defaults { … }`, functions, patterns and rules.
 
 use super::ast::{Entry, EntryKind, FileAst, FnAst, ParamAst, Statement, ValueAst};
-use super::value::{statement, value};
+use super::value::{statement, value, without_alternatives};
 use super::{RULES, entry, expr::RuleNodes, rule, unknown_keyword};
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
@@ -11,7 +11,10 @@ use crate::graph::syntax::{Source, Span, node, number};
 use crate::rules::outline::{ITEMS, KEYWORDS};
 
 /// Version of the rule language that this program supports.
-pub const EDITION: i64 = 2;
+pub const EDITION: i64 = 3;
+
+/// Previous version, whose words are still accepted.
+pub const PREVIOUS: i64 = 2;
 
 /// Entries that a file may set for all of its rules.
 const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
@@ -20,6 +23,7 @@ const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     let mut cursor = Cursor::new(source, RULES);
     let mut file = FileAst { is_whole: true, ..FileAst::default() };
+    cursor.accept_old_words(true);
     if at_item(&cursor) && !cursor.at_word("language") {
         let finding = without_language(&cursor);
         cursor.report(finding);
@@ -37,6 +41,7 @@ pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
         _ => None,
     });
     file.functions.iter_mut().for_each(|function| function.at = at);
+    file.old_words = cursor.old_words().to_vec();
     (file, cursor.into_findings())
 }
 
@@ -45,6 +50,14 @@ fn without_language(cursor: &Cursor) -> Finding {
     let message = "the file does not declare its language version";
     let finding = cursor.finding(cursor.peek().span, message);
     let finding = finding.help(format!("add `language {EDITION}` as the first line"));
+    Finding { level: Level::Warning, ..finding }
+}
+
+/// Reports a file of the previous version.
+fn of_previous(cursor: &Cursor, span: Span) -> Finding {
+    let message = format!("rule language {PREVIOUS} is deprecated: language {EDITION} renames some words");
+    let finding = cursor.finding(span, message);
+    let finding = finding.help("run `onnx-lint --upgrade-rules DIR` on the folder of this file");
     Finding { level: Level::Warning, ..finding }
 }
 
@@ -64,7 +77,8 @@ fn skip_to_item(cursor: &mut Cursor, start: usize) {
 
 fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
     if cursor.at_word("language") {
-        let is_first = file.language.is_none() && file.rules.is_empty() && file.functions.is_empty();
+        let definitions = file.functions.len() + file.patterns.len();
+        let is_first = file.language.is_none() && file.rules.is_empty() && definitions == 0;
         return language(cursor, is_first).map(|said| file.language = Some(said));
     }
     if cursor.at_word("defaults") {
@@ -73,20 +87,28 @@ fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
     if cursor.at_word("fn") {
         return function(cursor).map(|function| file.functions.push(function));
     }
+    if cursor.at_word("pattern") {
+        return function(cursor).map(|pattern| file.patterns.push(pattern));
+    }
     rule(cursor).map(|rule| file.rules.push(rule))
 }
 
-/// Parses `language 2`.
+/// Parses `language 3`. Files that declare another version, or none, may use old words.
 fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
     let start = cursor.bump().span;
     let edition = number::int(cursor)?;
     let span = cursor.since(start);
-    if edition != EDITION {
+    if ![EDITION, PREVIOUS].contains(&edition) {
         let finding = cursor.finding(span, format!("rule language {edition} is not supported"));
         return Err(cursor.report(finding.help(format!("this version supports `language {EDITION}`"))));
     }
     if !is_first {
         return Err(cursor.fault(span, "`language` must be the first line of the file"));
+    }
+    cursor.accept_old_words(edition == PREVIOUS);
+    if edition == PREVIOUS {
+        let finding = of_previous(cursor, span);
+        cursor.report(finding);
     }
     Ok((edition, span))
 }
@@ -111,10 +133,13 @@ fn defaults(cursor: &mut Cursor) -> Parsed<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Parses `fn name(x, @a) = value` or `fn name(x, @a) { statement … value }`.
+/// Parses a function or a pattern.
+///
+/// `fn name(x, @a) = value` or `fn name(x, @a) { statement … value }`, and the same with `pattern`.
 fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
+    let is_pattern = cursor.at_word("pattern");
     let start = cursor.bump().span;
-    let name = cursor.ident("a function name")?;
+    let name = cursor.ident("the name of the definition")?;
     cursor.expect("(")?;
     let params = cursor.list(")", |cursor| {
         if cursor.eat("@") {
@@ -126,6 +151,13 @@ fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
         }
     })?;
     let (statements, result) = if cursor.eat("=") { (Vec::new(), value(cursor)?) } else { body(cursor)? };
+    if !is_pattern {
+        let sources = statements.iter().filter_map(|statement| match statement {
+            Statement::Make { source, .. } => Some(source),
+            Statement::Let { .. } => None,
+        });
+        sources.chain([&result]).try_for_each(|value| without_alternatives(cursor, value))?;
+    }
     Ok(FnAst { name, params, statements, result, at: None, span: cursor.since(start) })
 }
 
@@ -135,7 +167,7 @@ fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
     let mut statements = Vec::new();
     loop {
         if cursor.is_end() || at_item(cursor) {
-            return Err(cursor.expected("`}` after the result of the function"));
+            return Err(cursor.expected("`}` after the result"));
         }
         if begins_statement(cursor) {
             statements.push(statement(cursor)?);

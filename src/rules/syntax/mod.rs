@@ -1,14 +1,16 @@
 //! Parser of rule files, with recovery from faults.
 
 pub mod ast;
+mod edits;
 mod example;
 mod expr;
 mod file;
 mod template;
+mod upgrade;
 mod value;
 mod walk;
 
-use ast::{Entry, EntryKind, GivenAst, RuleAst};
+use ast::{AssumeAst, ConditionAst, Entry, EntryKind, RuleAst};
 pub use expr::RuleNodes;
 use expr::expr;
 pub use value::begins_operator;
@@ -21,8 +23,9 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Span, number};
 
 pub use file::{EDITION, parse};
+pub use upgrade::{Upgrade, upgrade};
 
-use super::outline::{KEYWORDS, docs_above};
+use super::outline::{KEYWORDS, OLD_KEYWORDS, docs_above, is_keyword};
 
 /// Language settings for rule files and their faults.
 pub const RULES: Language = Language { rule: rule_ids::BAD_RULE, strings: Strings::OneLine };
@@ -69,7 +72,7 @@ fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
 
 fn at_keyword(cursor: &Cursor) -> bool {
     let is_value = matches!(cursor.nth(1).kind, TokenKind::Sign(b'=' | b',' | b'.' | b'?'));
-    cursor.begins_line() && !is_value && KEYWORDS.iter().any(|word| cursor.at_word(word))
+    cursor.begins_line() && !is_value && cursor.at_ident() && is_keyword(cursor.text_of(cursor.peek()))
 }
 
 /// Parses `double-transpose`: words joined by adjacent hyphens.
@@ -88,7 +91,11 @@ fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
 }
 
 /// Parses the entry that begins with `keyword`, which has been read; `before` has the previous entries.
-fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> {
+fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Entry> {
+    if let Some((_, new)) = OLD_KEYWORDS.iter().find(|(old, _)| *old == &*keyword.text) {
+        cursor.note_old_word(keyword.span, new);
+        keyword.text = (*new).into();
+    }
     let kind = match &*keyword.text {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
         "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix or lower")?),
@@ -97,19 +104,19 @@ fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> 
             let span = cursor.peek().span;
             EntryKind::At(number::int(cursor)?, span)
         }
-        "mends" => EntryKind::Mends(cursor.ident("the code of the rule whose findings it fixes")?),
+        "fixes" => EntryKind::Fixes(cursor.ident("the code of the rule whose findings it fixes")?),
         "message" => EntryKind::Message(template::template(cursor)?),
         "help" => EntryKind::Help(template::template(cursor)?),
         "match" => EntryKind::Match(block(cursor, value::statement)?),
-        "where" => EntryKind::Where(block(cursor, expr)?),
+        "where" => EntryKind::Where(block(cursor, condition)?),
         "let" => {
             let (var, expr) = value::binding(cursor)?;
             EntryKind::Let { var, expr }
         }
-        "given" => EntryKind::Given(given(cursor)?),
+        "assume" => EntryKind::Assume(assume(cursor)?),
         "rewrite" => {
             let both = cursor.eat_word("both");
-            EntryKind::Rewrite { both, statements: block(cursor, value::statement)? }
+            EntryKind::Rewrite { both, statements: block(cursor, value::made)? }
         }
         "detect" => {
             if !(cursor.eat_word("builtin") && cursor.eat("::")) {
@@ -126,18 +133,30 @@ fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> 
 }
 
 /// Parses `finite(x), nonempty(y)`.
-fn given(cursor: &mut Cursor) -> Parsed<Vec<GivenAst>> {
+fn assume(cursor: &mut Cursor) -> Parsed<Vec<AssumeAst>> {
     let mut all = Vec::new();
     loop {
-        let what = cursor.ident("an assumption, as in `finite(x)`")?;
+        let mut what = cursor.ident("an assumption, as in `finite(x)`")?;
+        if &*what.text == "moderate" {
+            cursor.note_old_word(what.span, "bounded");
+            what.text = "bounded".into();
+        }
         cursor.expect("(")?;
         let value = cursor.ident("a value of the pattern")?;
         cursor.expect(")")?;
-        all.push(GivenAst { what, value });
+        all.push(AssumeAst { what, value });
         if !cursor.eat(",") {
             return Ok(all);
         }
     }
+}
+
+/// Parses a condition and its optional reason.
+fn condition(cursor: &mut Cursor) -> Parsed<ConditionAst> {
+    let expr = expr(cursor)?;
+    let is_explained = cursor.eat_word("because");
+    let because = if is_explained { Some(cursor.string("a reason in quotes")?) } else { None };
+    Ok(ConditionAst { expr, because })
 }
 
 /// Parses the nodes of `match { … }`.

@@ -35,6 +35,22 @@ pub fn statement(cursor: &mut Cursor) -> Parsed<Statement> {
     }
 }
 
+/// Parses a statement that may not contain alternatives.
+pub fn made(cursor: &mut Cursor) -> Parsed<Statement> {
+    let statement = statement(cursor)?;
+    if let Statement::Make { source, .. } = &statement {
+        without_alternatives(cursor, source)?;
+    }
+    Ok(statement)
+}
+
+/// Reports alternatives in a value that does not belong to a pattern.
+pub fn without_alternatives(cursor: &mut Cursor, value: &ValueAst) -> Parsed<()> {
+    let Some(alternatives) = value.alternatives() else { return Ok(()) };
+    let finding = cursor.finding(alternatives.span, "alternatives (`|`) are only allowed in a pattern");
+    Err(cursor.report(finding.help("use `case { condition: value  else: value }`")))
+}
+
 /// Parses `@a = …` of a `let`.
 pub fn binding(cursor: &mut Cursor) -> Parsed<(Name, super::ast::ExprAst)> {
     cursor.expect("@")?;
@@ -55,11 +71,39 @@ pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
     Ok(values)
 }
 
-/// Parses a value: a name, a call, a constant, a `case`, or a comprehension.
+/// Parses a value: a name, a call, a constant, a `case`, a comprehension, or alternatives of these.
 pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
+    let first = alternative(cursor)?;
+    if !cursor.at("|") {
+        return Ok(first);
+    }
+    let mut alternatives = vec![first];
+    while cursor.eat("|") {
+        alternatives.push(alternative(cursor)?);
+    }
+    Ok(ValueAst { kind: ValueAstKind::Alternatives(alternatives), span: cursor.since(start) })
+}
+
+/// Parses a value without `|`, or alternatives in parentheses.
+fn alternative(cursor: &mut Cursor) -> Parsed<ValueAst> {
+    let start = cursor.peek().span;
+    if begins_group(cursor) {
+        cursor.bump();
+        let inner = cursor.nested(value)?;
+        cursor.expect(")")?;
+        return Ok(inner);
+    }
     let kind = cursor.nested(kind)?;
     Ok(ValueAst { kind, span: cursor.since(start) })
+}
+
+/// Returns true if a value in parentheses begins here: `(Mul (d, d) | …)` or `(x | …)`.
+fn begins_group(cursor: &Cursor) -> bool {
+    let opened = (0..).take_while(|&ahead| cursor.nth(ahead).kind == TokenKind::Sign(b'(')).count();
+    let is_name = cursor.nth(opened).kind == TokenKind::Ident
+        && matches!(cursor.nth(opened + 1).kind, TokenKind::Sign(b'|' | b'?' | b'.'));
+    opened > 0 && (is_name || begins_call(cursor, opened))
 }
 
 fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {

@@ -1,8 +1,17 @@
 //! Traversal of all calls in a statement, including nested ones.
 
 use super::ast::{CallAst, Statement, ValueAst, ValueAstKind};
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::Operand;
 
 impl Statement {
+    /// Returns its span.
+    pub fn span(&self) -> Span {
+        match self {
+            Statement::Make { span, .. } | Statement::Let { span, .. } => *span,
+        }
+    }
+
     /// Returns the calls in the statement, each before the calls that are nested in it.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();
@@ -21,6 +30,36 @@ impl Statement {
 }
 
 impl ValueAst {
+    /// Returns its calls, nested ones last.
+    pub fn calls(&self) -> Vec<&CallAst> {
+        let mut calls = Vec::new();
+        self.collect_calls(&mut calls);
+        calls
+    }
+
+    /// Visits the names in it.
+    pub fn for_each_name<'a>(&'a self, visit: &mut dyn FnMut(&'a Operand)) {
+        match &self.kind {
+            ValueAstKind::Name(operand) => visit(operand),
+            ValueAstKind::Call(call) => call.inputs.iter().for_each(|input| input.for_each_name(visit)),
+            ValueAstKind::Case(arms) => arms.iter().for_each(|arm| arm.value.for_each_name(visit)),
+            ValueAstKind::Each(each) => each.body.for_each_name(visit),
+            ValueAstKind::Alternatives(all) => all.iter().for_each(|one| one.for_each_name(visit)),
+            ValueAstKind::Literal(_) => {}
+        }
+    }
+
+    /// Returns its first alternatives (`A | B`).
+    pub fn alternatives(&self) -> Option<&ValueAst> {
+        match &self.kind {
+            ValueAstKind::Alternatives(_) => Some(self),
+            ValueAstKind::Call(call) => call.inputs.iter().find_map(ValueAst::alternatives),
+            ValueAstKind::Case(arms) => arms.iter().find_map(|arm| arm.value.alternatives()),
+            ValueAstKind::Each(each) => each.body.alternatives(),
+            ValueAstKind::Name(_) | ValueAstKind::Literal(_) => None,
+        }
+    }
+
     fn collect_calls<'a>(&'a self, calls: &mut Vec<&'a CallAst>) {
         match &self.kind {
             ValueAstKind::Name(_) | ValueAstKind::Literal(_) => {}
@@ -30,6 +69,7 @@ impl ValueAst {
             }
             ValueAstKind::Case(arms) => arms.iter().for_each(|arm| arm.value.collect_calls(calls)),
             ValueAstKind::Each(each) => each.body.collect_calls(calls),
+            ValueAstKind::Alternatives(all) => all.iter().for_each(|one| one.collect_calls(calls)),
         }
     }
 
@@ -42,6 +82,7 @@ impl ValueAst {
             }
             ValueAstKind::Case(arms) => arms.iter_mut().for_each(|arm| arm.value.for_each_call(change)),
             ValueAstKind::Each(each) => each.body.for_each_call(change),
+            ValueAstKind::Alternatives(all) => all.iter_mut().for_each(|one| one.for_each_call(change)),
         }
     }
 }

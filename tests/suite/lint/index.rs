@@ -70,7 +70,7 @@ fn indices_out_of_range_are_reported() {
         "g (float[3,C] x) => (float[2,C] y) <int64[1] a = {1}, int64[1] b = {99}> { y = Slice (x, a, b) }",
         &[],
     );
-    // The index is out of range in a branch that never runs.
+    // In a branch, which may never run, an index out of range is only a warning.
     finds(
         17,
         "g (bool c, float[1,C] x) => (float[C] y) <int64 zero = {0}, int64 one = {1}> {

@@ -120,9 +120,9 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
 /// Cheap ones run first, because the first failure ends the test of a mutant.
 fn cost(expect: &Expect) -> u8 {
     match expect {
-        Expect::Unchanged | Expect::Finds(_) => 0,
-        Expect::Becomes(_) => 1,
-        Expect::Computes => 2,
+        Expect::NoMatch | Expect::Reports(_) => 0,
+        Expect::RewritesTo(_) => 1,
+        Expect::Equivalent => 2,
     }
 }
 

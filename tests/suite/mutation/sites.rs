@@ -85,11 +85,11 @@ fn directions(rule: &mut Rule) -> &mut [Direction] {
 
 fn keep_conditions(direction: &mut Direction, is_kept: &mut dyn FnMut(&Expr) -> bool) {
     direction.steps.retain_mut(|step| match step {
-        Step::Where(Expr { kind: ExprKind::And(parts), .. }) => {
+        Step::Where { condition: Expr { kind: ExprKind::And(parts), .. }, .. } => {
             parts.retain(&mut *is_kept);
             true
         }
-        Step::Where(condition) => is_kept(condition),
+        Step::Where { condition, .. } => is_kept(condition),
         Step::Let { .. } => true,
     });
 }

@@ -20,7 +20,7 @@ impl Printer<'_> {
         let outputs = self.operands(&node.outputs);
         self.push(" = ");
         let op = self.op(node);
-        // Subgraphs are long. If there are any, the attributes follow the inputs.
+        // Subgraphs are long, so the attributes of a node with subgraphs follow its inputs.
         let attributes_last = node.graphs().next().is_some();
         let mut attrs = Vec::new();
         if !attributes_last {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// Assumption about a value of the pattern, in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct Assumed {
     pub what: Assumption,
     /// Name of the value in the rule.
     pub value: Arc<str>,
@@ -20,7 +20,7 @@ pub enum Assumption {
     /// The value has elements: no axis has size 0.
     Nonempty,
     /// No element is so large that an intermediate result overflows its type.
-    Moderate,
+    Bounded,
     /// Every element is greater than 0.
     Positive,
     /// Every element is a valid index.
@@ -37,7 +37,7 @@ impl Assumption {
         Assumption::Finite,
         Assumption::NotNan,
         Assumption::Nonempty,
-        Assumption::Moderate,
+        Assumption::Bounded,
         Assumption::Positive,
         Assumption::InRange,
         Assumption::Untied,
@@ -50,7 +50,7 @@ impl Assumption {
             Assumption::Finite => "finite",
             Assumption::NotNan => "not_nan",
             Assumption::Nonempty => "nonempty",
-            Assumption::Moderate => "moderate",
+            Assumption::Bounded => "bounded",
             Assumption::Positive => "positive",
             Assumption::InRange => "in_range",
             Assumption::Untied => "untied",
@@ -64,7 +64,7 @@ impl Assumption {
             Assumption::Finite => "has neither infinities nor NaN",
             Assumption::NotNan => "has no NaN",
             Assumption::Nonempty => "is not empty",
-            Assumption::Moderate => "has no elements large enough for an intermediate result to overflow",
+            Assumption::Bounded => "has no elements large enough for an intermediate result to overflow",
             Assumption::Positive => "has only elements greater than 0",
             Assumption::InRange => "has only indices that are in range",
             Assumption::Untied => "causes no ties in rounding",

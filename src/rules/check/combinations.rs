@@ -1,0 +1,108 @@
+//! Combinations of alternatives: which statements each one needs, and which names it lacks.
+
+use std::sync::Arc;
+
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::{Name, Operand};
+use crate::rules::syntax::ast::{ExprAst, ExprAstKind, Statement};
+
+/// Names that some combinations do not bind.
+#[derive(Debug, Default)]
+pub struct Partial {
+    pub values: Vec<Operand>,
+    pub attrs: Vec<Name>,
+}
+
+/// Removes the statements that a combination does not use, and then repeated combinations.
+/// A statement that no combination uses stays, so that it is reported.
+pub fn remove_unused(all: &mut Vec<Vec<Statement>>) {
+    if all.len() < 2 {
+        return;
+    }
+    let used: Vec<Vec<bool>> = all.iter().map(|statements| used(statements)).collect();
+    let mut spans: Vec<Span> = Vec::new();
+    for (statements, used) in all.iter().zip(&used) {
+        spans.extend(
+            statements.iter().zip(used).filter(|(_, used)| **used).map(|(statement, _)| statement.span()),
+        );
+    }
+    let mut seen: Vec<Vec<(Span, Arc<str>)>> = Vec::new();
+    let mut used = used.into_iter();
+    all.retain_mut(|statements| {
+        let mut used = used.next().unwrap_or_default().into_iter();
+        statements.retain(|statement| used.next() == Some(true) || !spans.contains(&statement.span()));
+        let calls = statements.iter().flat_map(Statement::calls);
+        let parts: Vec<_> = calls.map(|call| (call.op.span, call.op.name.text.clone())).collect();
+        let is_new = !seen.contains(&parts);
+        seen.push(parts);
+        is_new
+    });
+}
+
+/// Returns for each statement whether the last one depends on it.
+fn used(statements: &[Statement]) -> Vec<bool> {
+    let mut wanted: Vec<Arc<str>> = Vec::new();
+    let last = statements.len().saturating_sub(1);
+    let each = statements.iter().enumerate().rev().map(|(at, statement)| {
+        let Statement::Make { targets, source, .. } = statement else { return true };
+        let is_used = at == last || targets.iter().any(|target| wanted.contains(&target.name.text));
+        if is_used {
+            source.for_each_name(&mut |operand| wanted.push(operand.name.text.clone()));
+        }
+        is_used
+    });
+    let mut used: Vec<bool> = each.collect();
+    used.reverse();
+    used
+}
+
+/// Returns the names that some of the expansions do not contain.
+pub fn partial(all: &[Vec<Statement>]) -> Partial {
+    let mut found = Partial::default();
+    if all.len() < 2 {
+        return found;
+    }
+    let each: Vec<Partial> = all.iter().map(|statements| names(statements)).collect();
+    for one in &each {
+        for operand in &one.values {
+            let binds =
+                |other: &Partial| other.values.iter().any(|other| other.name.text == operand.name.text);
+            if !each.iter().all(binds) && !binds(&found) {
+                found.values.push(operand.clone());
+            }
+        }
+        for name in &one.attrs {
+            let binds = |other: &Partial| other.attrs.iter().any(|other| other.text == name.text);
+            if !each.iter().all(binds) && !binds(&found) {
+                found.attrs.push(name.clone());
+            }
+        }
+    }
+    found
+}
+
+/// Collects the names in statements, except for those of expanded patterns.
+fn names(statements: &[Statement]) -> Partial {
+    let mut found = Partial::default();
+    for statement in statements {
+        let Statement::Make { targets, source, .. } = statement else { continue };
+        found.values.extend(targets.iter().cloned());
+        source.for_each_name(&mut |operand| found.values.push(operand.clone()));
+        for call in statement.calls() {
+            for attr in &call.attrs {
+                found.attrs.extend(attr_name(&attr.value).cloned());
+            }
+            found.attrs.extend(call.rest.iter().filter_map(|rest| rest.keep.clone()));
+        }
+    }
+    found.values.retain(|operand| !operand.name.text.is_empty() && !operand.name.text.contains('#'));
+    found.attrs.retain(|name| !name.text.contains('#'));
+    found
+}
+
+fn attr_name(value: &ExprAst) -> Option<&Name> {
+    match &value.kind {
+        ExprAstKind::Attr { name, .. } => Some(name),
+        _ => None,
+    }
+}

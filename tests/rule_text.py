@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Measures the text of the rules: `tests/rule_text.py [--pairs] [DIR]`.
+
+Prints the number of rules and of their tokens, without comments and examples, of lines over 100 characters, of rules
+over 40 lines, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists these pairs.
+"""
+
+import argparse
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import combinations
+from pathlib import Path
+
+LINE = 100
+RULE = 40
+EQUAL = 0.85
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|\S')
+ITEM = re.compile(r"^(?:rule|fn|pattern|defaults|language)\b", re.MULTILINE)
+EXAMPLE = re.compile(r"^  (?:example|but) ", re.MULTILINE)
+
+
+def items(text):
+    """Yields the keyword, the text and the number of documentation lines of each item of a file."""
+    starts = [match.start() for match in ITEM.finditer(text)]
+    for start, end in zip(starts, starts[1:] + [len(text)], strict=True):
+        body = text[start:end]
+        if end < len(text):  # The docs of the next item are not part of this one.
+            body = re.sub(r"(?:^#.*\n|^\s*\n)+\Z", "", body, flags=re.MULTILINE)
+        docs = re.search(r"(?:^##.*\n)*\Z", text[:start], re.MULTILINE).group()
+        yield body.split(None, 1)[0], body.rstrip(), docs.count("\n")
+
+
+def tokens(body):
+    """Returns the tokens of an item, without comments and examples."""
+    example = EXAMPLE.search(body)
+    if example and body.startswith("rule"):
+        body = body[: example.start()] + "}"
+    code = "\n".join(re.sub(r'#(?=(?:[^"]*"[^"]*")*[^"]*$).*', "", line) for line in body.splitlines())
+    return TOKEN.findall(code)
+
+
+def similar(first, second):
+    """Returns the share of equal tokens of two rules, or 0 if it is certainly too small."""
+    (_, a, counts_a), (_, b, counts_b) = first, second
+    if 2 * sum((counts_a & counts_b).values()) / (len(a) + len(b)) < EQUAL:
+        return 0
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", action="store_true", help="list the pairs of similar rules")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1] / "rules")
+    arguments = parser.parse_args()
+    count = Counter()
+    folders = {}
+    for path in sorted(arguments.folder.rglob("*.rule")):
+        text = path.read_text(encoding="utf-8")
+        count["long lines"] += sum(len(line) > LINE for line in text.splitlines())
+        for keyword, body, docs in items(text):
+            found = tokens(body)
+            count["tokens"] += len(found)
+            if keyword == "rule":
+                count["rules"] += 1
+                count["long rules"] += docs + body.count("\n") + 1 > RULE
+                code = body.split(None, 2)[1]
+                # Code and name differ in any case; pages of analyses have no body to compare.
+                body_tokens = found[found.index("{") :]
+                if "detect" not in body_tokens:
+                    folders.setdefault(path.parent, []).append((code, body_tokens, Counter(body_tokens)))
+    pairs = []
+    for folder, rules in folders.items():
+        for first, second in combinations(rules, 2):
+            share = similar(first, second)
+            if share >= EQUAL:
+                pairs.append((folder.name, first[0], second[0], share))
+    print(f"{count['rules']} rules, {count['tokens']} tokens without comments and examples")
+    print(f"{count['long lines']} lines over {LINE} characters, {count['long rules']} rules over {RULE} lines")
+    print(f"{len(pairs)} pairs of rules of one folder are at least {EQUAL:.0%} equal")
+    if arguments.pairs:
+        for folder, first, second, share in pairs:
+            print(f"  {folder}: {first} {second} {share:.0%}")
+
+
+if __name__ == "__main__":
+    main()
