@@ -120,7 +120,7 @@ impl Rules {
     /// Loads the rules.
     pub fn new() -> Self {
         let all = RuleSet::patterns();
-        let exact = all.filtered(|rule| rule.safety == Safety::Exact && rule.given.is_empty());
+        let exact = all.filtered(|rule| rule.safety == Safety::Exact && rule.assumptions.is_empty());
         Rules { all, exact }
     }
 
@@ -216,14 +216,14 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
     // Fixing an index changes the outputs.
-    if applied().any(|rule| rule.mends.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
+    if applied().any(|rule| rule.fixes.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
         return None;
     }
     // A conversion that also optimizes may use rules that the report does not name.
     let is_named = !matches!(way, Way::Convert { optimise: true, .. });
     let is_exact = is_named && applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert) || report.opset.from != report.opset.to;
-    let givens: Vec<Assumption> = applied().flat_map(|rule| &rule.given).map(|given| given.what).collect();
+    let givens: Vec<Assumption> = applied().flat_map(|rule| &rule.assumptions).map(|given| given.what).collect();
     let floats = || {
         ran.values.values().filter_map(|val| match val {
             Val::Tensor(array) if array.elem().is_float() => array.f64s().ok(),
@@ -237,7 +237,7 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     // Assumptions refer to values of a pattern by name. Require them of all values of the run.
     let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
     let holds = |given: &Assumption| match given {
-        Assumption::Finite | Assumption::NotNan | Assumption::Moderate => true,
+        Assumption::Finite | Assumption::NotNan | Assumption::Bounded => true,
         Assumption::Nonempty => !ran.values.values().any(is_empty),
         _ => false,
     };
