@@ -60,7 +60,7 @@
 //!   message  "`{y}` is a HardSwish, which our device runs on its CPU"
 //!   match    { y = HardSwish (x) }
 //!   example "alone" { g (float[A] x) => (float[A] y) { y = HardSwish (x) } }
-//!     finds "`y` is a HardSwish, which our device runs on its CPU"
+//!     reports "`y` is a HardSwish, which our device runs on its CPU"
 //!   example "another one" { g (float[A] x) => (float[A] y) { y = Relu (x) } } reports nothing
 //! }
 //! "#;
