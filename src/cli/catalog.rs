@@ -8,7 +8,7 @@ use std::sync::Arc;
 use walkdir::WalkDir;
 
 use super::Failure;
-use super::output::{self, ColorChoice};
+use super::output::{self, When};
 use crate::diag::reason;
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
@@ -47,7 +47,7 @@ impl Catalog {
     ///
     /// # Errors
     /// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
-    pub fn load(folders: &[PathBuf], extent: Extent, color: ColorChoice) -> Result<Self, Failure> {
+    pub fn load(folders: &[PathBuf], extent: Extent, color: When) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
             Extent::Pages => RuleSet::embedded(),
@@ -96,7 +96,7 @@ impl Catalog {
 ///
 /// # Errors
 /// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
-pub fn own(folders: &[PathBuf], color: ColorChoice) -> Result<RuleSet, Failure> {
+pub fn own(folders: &[PathBuf], color: When) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
     add_folders("--test-rules", folders, &mut rules, &mut Vec::new(), color)?;
@@ -109,7 +109,7 @@ fn add_folders(
     folders: &[PathBuf],
     rules: &mut RuleSet,
     faults: &mut Vec<Finding>,
-    color: ColorChoice,
+    color: When,
 ) -> Result<(), Failure> {
     for folder in folders {
         if !has_files(folder, EXTENSION) {
@@ -152,7 +152,7 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
     known
 }
 
-fn bad_rules(faults: &[Finding], color: ColorChoice) -> Failure {
+fn bad_rules(faults: &[Finding], color: When) -> Failure {
     eprint!("{}", render::findings(faults, output::look(&stderr(), color)));
     let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
     Failure::new(format!("the rules have {}", counted(count, "fault")))

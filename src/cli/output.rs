@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use super::Failure;
 use crate::diag::reason;
@@ -35,12 +35,27 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The value of `--color`.
+/// The option `--color`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Color {
+    /// When to use color: auto, always or never
+    #[arg(
+        id = "color",
+        long = "color",
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub when: When,
+}
+
+/// The value of `--color` and `--table`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// Color if the output is a terminal, or if `FORCE_COLOR` or `CLICOLOR_FORCE` is set.
-    ///
-    /// `NO_COLOR` (<https://no-color.org>) disables it.
+pub enum When {
+    /// On a terminal. Color also if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, and not if `NO_COLOR` is
+    /// (<https://no-color.org>).
     #[default]
     Auto,
     Always,
@@ -48,24 +63,24 @@ pub enum ColorChoice {
 }
 
 /// Returns the rendering options for `file`, or for standard output if it is `None`.
-pub fn look_of(file: Option<&Path>, colour: ColorChoice) -> Look {
+pub fn look_of(file: Option<&Path>, color: When) -> Look {
     match file {
-        None => look(&io::stdout(), colour),
-        Some(_) => Look { colour: colour == ColorChoice::Always, ..Look::default() },
+        None => look(&io::stdout(), color),
+        Some(_) => Look { colour: color == When::Always, ..Look::default() },
     }
 }
 
 /// Returns the rendering options for `stream`.
-pub fn look(stream: &impl IsTerminal, colour: ColorChoice) -> Look {
+pub fn look(stream: &impl IsTerminal, color: When) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let forces = |name: &str| set(name) && std::env::var_os(name).is_none_or(|value| value != "0");
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = stream.is_terminal();
     let forced = forces("FORCE_COLOR") || forces("CLICOLOR_FORCE");
-    let colour = match colour {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => !set("NO_COLOR") && (forced || (!dumb && terminal)),
+    let colour = match color {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => !set("NO_COLOR") && (forced || (!dumb && terminal)),
     };
     let width = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     Look { colour, width: terminal.then(width).flatten(), quiet: false }

@@ -39,14 +39,13 @@ fn unknown_rule(word: &str, catalog: &Catalog, origin: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::super::catalog::Extent;
-    use super::super::output::ColorChoice;
+    use super::super::output::When;
     use super::*;
 
     fn check(word: &str, expected: Result<&str, &str>) {
         let resolved = resolve(
             &[word.to_owned()],
-            &Catalog::load(&[], Extent::Linting, ColorChoice::Never)
-                .expect("the built-in rules have no faults"),
+            &Catalog::load(&[], Extent::Linting, When::Never).expect("the built-in rules have no faults"),
             "--select",
         );
         let resolved = resolved.as_ref().map(|codes| codes[0].as_str()).map_err(Failure::message);

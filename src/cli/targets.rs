@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::catalog::has_files;
 use super::lint::config::Config;
-use super::output::{self, ColorChoice};
+use super::output::{self, When};
 use crate::diag::{Level, reason, render};
 use crate::graph::syntax::suggest::counted;
 use crate::targets::{EXTENSION, EvidenceKind, Profile, Targets};
@@ -21,7 +21,7 @@ pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// A folder cannot be read, or a target has an error. Its faults are then printed to standard error.
-pub fn load(folders: &[PathBuf], color: ColorChoice) -> Result<Targets, Failure> {
+pub fn load(folders: &[PathBuf], color: When) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {
         if !has_files(folder, EXTENSION) {

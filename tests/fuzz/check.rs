@@ -223,7 +223,8 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     let is_named = !matches!(way, Way::Convert { optimise: true, .. });
     let is_exact = is_named && applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert) || report.opset.from != report.opset.to;
-    let givens: Vec<Assumption> = applied().flat_map(|rule| &rule.assumptions).map(|given| given.what).collect();
+    let givens: Vec<Assumption> =
+        applied().flat_map(|rule| &rule.assumptions).map(|given| given.what).collect();
     let floats = || {
         ran.values.values().filter_map(|val| match val {
             Val::Tensor(array) if array.elem().is_float() => array.f64s().ok(),

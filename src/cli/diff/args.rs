@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-use crate::cli::output::ColorChoice;
+use crate::cli::output::Color;
 
 /// Proves that two models are equal, or shows the first differences.
 ///
@@ -37,16 +37,8 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 
-    /// When to use color: auto, always or never
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    pub color: ColorChoice,
+    #[command(flatten)]
+    pub color: Color,
 }
 
 /// Output formats.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::args::{Args, Format};
 use super::catalog::{Catalog, Extent};
 use super::fix::verify::Seen;
-use super::output::{self, ColorChoice};
+use super::output::{self, When};
 use super::progress::Progress;
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, render};
@@ -37,10 +37,10 @@ struct Verdict<'a> {
 /// Runs `onnx-diff` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let progress = Progress::start(1, false);
-    let catalog = Catalog::load(&args.rules, Extent::Fixing, args.color)?;
+    let catalog = Catalog::load(&args.rules, Extent::Fixing, args.color.when)?;
     let read = |path: &Path| {
         progress.phase(format!("reading {}", path.display()));
-        progress.suspend(|| read(path, args.color))
+        progress.suspend(|| read(path, args.color.when))
     };
     let (Some(first), Some(second)) = (read(&args.first)?, read(&args.second)?) else {
         return Ok(Status::Failed);
@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         run,
     };
     let text = match args.output_format {
-        Format::Text => text::text(&result, output::look_of(args.output_file.as_deref(), args.color)),
+        Format::Text => text::text(&result, output::look_of(args.output_file.as_deref(), args.color.when)),
         Format::Json => {
             let text = serde_json::to_string_pretty(&result);
             text.map_err(|error| Failure::new(error.to_string()))? + "\n"
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// Reads the model at `path`; prints its faults to standard error and returns `None` if it is unusable.
-fn read(path: &Path, color: ColorChoice) -> Result<Option<ModelFile>, Failure> {
+fn read(path: &Path, color: When) -> Result<Option<ModelFile>, Failure> {
     let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match ModelFile::read(&path.to_string_lossy(), bytes, folder) {

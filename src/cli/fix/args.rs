@@ -8,7 +8,7 @@ use clap::{ArgGroup, Parser, ValueEnum};
 use super::calibrate;
 use crate::cli::catalog::Catalog;
 use crate::cli::lint::config::Config;
-use crate::cli::output::ColorChoice;
+use crate::cli::output::{Color, When};
 use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;
 use crate::extract::{CostModel, Objective};
@@ -81,17 +81,8 @@ pub struct Args {
     )]
     pub table: When,
 
-    /// When to use color: auto, always or never
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t,
-        hide_possible_values = true,
-        hide_default_value = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorChoice,
+    #[command(flatten, next_help_heading = "Output")]
+    pub color: Color,
 
     /// Run the input and the result in ONNX Runtime; write nothing if they differ
     #[arg(long, help_heading = "Output")]
@@ -203,16 +194,6 @@ pub struct Args {
     pub fix_shape: Vec<FixedShape>,
 }
 
-/// Value of `--table`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// On a terminal.
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
 /// Target of `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
@@ -274,7 +255,7 @@ impl Args {
             dynamic: self.dynamic.clone(),
             fixed: self.fix_shape.clone(),
             targets: targets::find(
-                &targets::load(&targets::folders(&self.targets, config), self.color)?,
+                &targets::load(&targets::folders(&self.targets, config), self.color.when)?,
                 &self.target,
                 "--target",
             )?,

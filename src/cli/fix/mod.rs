@@ -19,7 +19,7 @@ use diffy::{DiffOptions, PatchFormatter};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::args::{Args, When};
+use self::args::Args;
 use self::summary::{Display, not_ignorable, summary};
 use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
@@ -117,7 +117,7 @@ impl Done {
     fn say(&mut self, name: &str, findings: &[Finding], args: &Args) {
         let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
         let named: Vec<Finding> = findings.iter().map(named).collect();
-        self.said += &render::findings(&named, output::look(&std::io::stderr(), args.color));
+        self.said += &render::findings(&named, output::look(&std::io::stderr(), args.color.when));
         self.findings.extend(named);
     }
 }
@@ -184,7 +184,7 @@ impl Settings {
         let config = configs.for_folder(folder)?;
         let configured = config.rules.iter().map(|folder| config.resolve(folder));
         let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
-        let catalog = Catalog::load(&folders, Extent::Fixing, args.color)?;
+        let catalog = Catalog::load(&folders, Extent::Fixing, args.color.when)?;
         let options = args.options(&config, &catalog)?;
         let ignored = selectors::resolve(&args.ignore, &catalog, "--ignore")?;
         Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored) })
@@ -237,7 +237,7 @@ impl Task<'_> {
             let patch = options.set_original_filename(old).set_modified_filename(new);
             let patch = patch.create_patch(&before, &after);
             if !patch.hunks().is_empty() {
-                let formatter = match output::look(&std::io::stdout(), args.color).colour {
+                let formatter = match output::look(&std::io::stdout(), args.color.when).colour {
                     true => PatchFormatter::new().with_color(),
                     false => PatchFormatter::new(),
                 };
@@ -296,11 +296,11 @@ impl Task<'_> {
 
 /// Returns the display settings of the summary on standard error.
 fn display(args: &Args) -> Display {
-    let look = output::look(&std::io::stderr(), args.color);
+    let look = output::look(&std::io::stderr(), args.color.when);
     let table = match args.table {
-        When::Auto => std::io::stderr().is_terminal(),
-        When::Always => true,
-        When::Never => false,
+        output::When::Auto => std::io::stderr().is_terminal(),
+        output::When::Always => true,
+        output::When::Never => false,
     };
     Display { look, verbose: args.verbose, table }
 }

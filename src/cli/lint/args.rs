@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
 
 use super::config::Config;
-use crate::cli::output::ColorChoice;
+use crate::cli::output::Color;
 use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
@@ -123,17 +123,8 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output_file: Option<PathBuf>,
 
-    /// When to use color: auto, always or never
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t,
-        hide_possible_values = true,
-        hide_default_value = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorChoice,
+    #[command(flatten, next_help_heading = "Output")]
+    pub color: Color,
 
     /// Print findings only, without the summary line
     #[arg(short, long, help_heading = "Output")]

@@ -33,7 +33,7 @@ use self::merge::{Line, OfFile};
 use self::settings::{Assigned, Settings};
 use self::suppress::{Report, Suppressions};
 use super::catalog::{Catalog, Extent, RuleInfo};
-use super::output::{self, ColorChoice};
+use super::output::{self, When};
 use super::progress::Progress;
 use super::{Failure, Status, crash, paths, server, site, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
@@ -49,11 +49,11 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         None => {}
     }
     if !args.test_rules.is_empty() {
-        let look = output::look(&std::io::stdout(), args.color);
+        let look = output::look(&std::io::stdout(), args.color.when);
         return test_rules::test_rules(args, look);
     }
     if !args.upgrade_rules.is_empty() {
-        let look = output::look(&std::io::stdout(), args.color);
+        let look = output::look(&std::io::stdout(), args.color.when);
         return upgrade_rules::upgrade_rules(&args.upgrade_rules, look);
     }
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
@@ -63,9 +63,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         true => Extent::Pages,
         false => Extent::Linting,
     };
-    let catalog = Catalog::load(&folders, extent, args.color)?;
+    let catalog = Catalog::load(&folders, extent, args.color.when)?;
     if args.list_targets {
-        let known = targets::load(&targets::folders(&args.targets, &config), args.color)?;
+        let known = targets::load(&targets::folders(&args.targets, &config), args.color.when)?;
         return output::print(&targets::list(&known)).map(|()| Status::Clean);
     }
     if args.list_rules {
@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
-    let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting, args.color)?;
+    let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting, args.color.when)?;
     let hide = |_| Progress::hidden();
     let Some(mut found) = find(args, &configs, &catalog, content, &hide)? else {
         return Ok((Vec::new(), true));
@@ -133,7 +133,7 @@ fn find(
     };
     let hidden: Vec<Vec<Finding>> = linted.iter_mut().zip(&inputs).map(below).collect();
     if args.output_format.has_pictures() {
-        draw(&inputs, &rule_folders(args, &config), args.color, &mut linted)?;
+        draw(&inputs, &rule_folders(args, &config), args.color.when, &mut linted)?;
     }
     drop(progress);
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
@@ -197,12 +197,7 @@ fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
 }
 
 /// Adds graph pictures to the findings of each model, for formats that show them.
-fn draw(
-    inputs: &[Assigned],
-    folders: &[PathBuf],
-    color: ColorChoice,
-    linted: &mut [Linted],
-) -> Result<(), Failure> {
+fn draw(inputs: &[Assigned], folders: &[PathBuf], color: When, linted: &mut [Linted]) -> Result<(), Failure> {
     let catalog = Catalog::load(folders, Extent::Fixing, color)?;
     for ((input, _), linted) in inputs.iter().zip(linted) {
         // A finding is complete without its picture.
@@ -218,7 +213,7 @@ fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
 
 /// Loads the pages of the rules with findings; linting parses rules without them.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
-    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color)?;
+    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color.when)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
     let known = catalog.iter().filter(|(code, _)| codes.contains(code));
     let page = |(code, known): (&str, &RuleInfo)| {
@@ -328,7 +323,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)
     } else {
-        let look = output::look_of(args.output_file.as_deref(), args.color);
+        let look = output::look_of(args.output_file.as_deref(), args.color.when);
         let look = Look { quiet: args.quiet, ..look };
         let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };
         let run = Run { files: &found.files, findings: &found.findings, pages: &pages };

@@ -158,7 +158,7 @@ impl Settings {
 
 /// Returns the targets of the command line, else those of the configuration.
 fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
-    let known = targets::load(&targets::folders(&args.targets, config), args.color)?;
+    let known = targets::load(&targets::folders(&args.targets, config), args.color.when)?;
     match args.target.is_empty() {
         false => targets::find(&known, &args.target, "--target"),
         true => targets::find(&known, &config.target, &config.origin("target")),

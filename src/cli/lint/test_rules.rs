@@ -17,8 +17,8 @@ use crate::rules::rule::{Example, Rule};
 /// Each must meet its expectation. A rewrite must compute the same numbers as the original, in our evaluator and, if it
 /// is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
-    let own = catalog::own(&args.test_rules, args.color)?;
-    let targets = targets::load(&args.targets, args.color)?;
+    let own = catalog::own(&args.test_rules, args.color.when)?;
+    let targets = targets::load(&args.targets, args.color.when)?;
     let is_any = |selectors: &[String], rule: &Rule| selectors.iter().any(|word| is_meant(rule, word));
     let is_selected = |rule: &&Rule| {
         args.select.as_ref().is_none_or(|select| is_any(select, rule)) && !is_any(&args.ignore, rule)

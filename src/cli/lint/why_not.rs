@@ -35,7 +35,7 @@ pub fn why_not(args: &Args, rule: &str, node: &str, catalog: &Catalog) -> Result
     let findings = reasons(&model, rule, node);
     let text = match findings.is_empty() {
         true => format!("{} {} matches at this node.\n", rule.code, rule.name),
-        false => render::findings(&findings, output::look(&std::io::stdout(), args.color)),
+        false => render::findings(&findings, output::look(&std::io::stdout(), args.color.when)),
     };
     output::print(&text).map(|()| Status::Clean)
 }

@@ -19,7 +19,7 @@ use crate::cli::lint::config::Configs;
 use crate::cli::lint::discover::discover;
 use crate::cli::lint::settings::Settings;
 use crate::cli::lint::suppress::{Directives, Language, Suppressions};
-use crate::cli::output::ColorChoice;
+use crate::cli::output::When;
 use crate::diag::{Finding, Level, Place};
 use crate::evidence::{self, Input, Linted};
 use crate::graph::syntax::Source;
@@ -47,7 +47,7 @@ impl Workspace {
         let configs = Configs::new(None, false)?;
         let config = configs.for_folder(roots.first().map_or(Path::new("."), PathBuf::as_path))?;
         let folders: Vec<PathBuf> = config.rules.iter().map(|folder| config.resolve(folder)).collect();
-        let catalog = Catalog::load(&folders, Extent::Pages, ColorChoice::Never)?;
+        let catalog = Catalog::load(&folders, Extent::Pages, When::Never)?;
         let (documents, models) = (BTreeMap::new(), BTreeMap::new());
         Ok(Workspace { roots, catalog, configs, args, documents, models })
     }

@@ -14,12 +14,12 @@ use self::documents::{ASSETS, DOCUMENTS};
 use self::frame::{Site, framed};
 use super::Failure;
 use super::catalog::{Catalog, Extent};
-use super::output::ColorChoice;
+use super::output::When;
 use crate::diag::{reason, render};
 
 /// Writes the site into `folder`, with the built-in rules and those of further folders.
 pub fn write(folder: &Path, rules: &[PathBuf]) -> Result<(), Failure> {
-    let catalog = Catalog::load(rules, Extent::Pages, ColorChoice::Auto)?;
+    let catalog = Catalog::load(rules, Extent::Pages, When::Auto)?;
     let site = Site::new(&catalog);
     for document in &DOCUMENTS {
         let body = site.html(document.text, document.page);
