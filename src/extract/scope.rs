@@ -112,18 +112,12 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
 const COSTS_LESS: &str =
     "an equivalent form costs less; with `phase simplify`, its result is always selected";
 
-fn rule_of<'r>(task: &Task<'r>, code: &str) -> Option<&'r Rule> {
-    task.all.iter().find(|rule| *rule.code == *code).copied()
-}
-
 /// Returns the e-nodes that the preferred rules added, and the outputs of their calls.
 fn preferred(egraph: &EGraph, steps: &[egraph::Step], task: &Task) -> FxHashSet<ENode> {
+    let rules = task.all.iter().filter(|rule| rule.is_preferred());
+    let codes: FxHashSet<&str> = rules.map(|rule| &*rule.code).collect();
     let mut preferred = FxHashSet::default();
-    if !task.all.iter().any(|rule| rule.is_preferred()) {
-        return preferred;
-    }
-    let steps = steps.iter().filter(|step| rule_of(task, &step.code).is_some_and(Rule::is_preferred));
-    for call in steps.flat_map(|step| &step.added) {
+    for call in steps.iter().filter(|step| codes.contains(&*step.code)).flat_map(|step| &step.added) {
         let call = canonical(egraph, call);
         let outputs = call.as_call().map_or(0, |call| call.outputs);
         if let Some(class) = egraph.lookup(call.clone()) {

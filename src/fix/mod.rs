@@ -62,19 +62,23 @@ pub struct Outcome {
 /// All built-in rules are in [`RuleSet::patterns`]. Only exact and rounding rewrites are applied, unless
 /// `options` allows unsafe ones.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
+    let before = size::Size::of(&source);
     let mut outcome = attempt(source, options, rules);
+    let after = if outcome.changed { size::Size::of(&outcome.model) } else { before };
+    outcome.report.initializers = report::Count { before: before.initializers, after: after.initializers };
+    outcome.report.bytes = report::Count { before: before.bytes, after: after.bytes };
     advice::advise(&mut outcome, options, rules);
     outcome
 }
 
-/// Like [`fix`], but without advice about the lowest opset that works.
+/// Like [`fix`], but without advice about the lowest opset.
+///
+/// The report lacks the numbers of initializers and bytes.
 fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut report = Report {
         opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },
         ir_version: report::Step { from: source.ir_version, to: source.ir_version },
         nodes: report::Count::same(node_count(&source)),
-        initializers: report::Count::same(size::initializers(&source)),
-        bytes: report::Count::same(size::bytes(&source)),
         ..Report::default()
     };
     let mut editor = Editor::new(source.clone());
@@ -103,8 +107,6 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);
-    report.initializers.after = size::initializers(&model);
-    report.bytes.after = size::bytes(&model);
     Outcome { model, report, findings: Vec::new(), changed, looked_at }
 }
 

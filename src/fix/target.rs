@@ -157,17 +157,19 @@ pub fn drop_imports(editor: &mut Editor) {
 pub fn used_domains(model: &Model) -> BTreeSet<String> {
     let graphs = scopes::live(model).into_iter().filter(|&graph| model.function_of(graph).is_none());
     let nodes = graphs.flat_map(|graph| &model.graphs[graph].nodes);
-    nodes.map(|&node| model.nodes[node].domain().to_owned()).collect()
+    let used: BTreeSet<&str> = nodes.map(|&node| model.nodes[node].domain()).collect();
+    used.into_iter().map(str::to_owned).collect()
 }
 
 /// Imports the domains of new nodes, those that are not among `before`, in their newest version.
 /// A custom domain has no schema, and is imported in version 1.
 pub fn import_domains(editor: &mut Editor, before: &BTreeSet<String>, target: &mut Target) {
-    let is_new = |domain: &&String| {
-        let is_imported = |import: &OpsetImport| normal_domain(import.domain.as_deref()) == **domain;
-        !domain.is_empty() && !before.contains(*domain) && !target.imports.iter().any(is_imported)
+    let is_new = |domain: &String| {
+        let is_imported = |import: &OpsetImport| normal_domain(import.domain.as_deref()) == *domain;
+        !domain.is_empty() && !before.contains(domain) && !target.imports.iter().any(is_imported)
     };
-    let new: Vec<String> = used_domains(editor.model()).iter().filter(is_new).cloned().collect();
+    let mut new = used_domains(editor.model());
+    new.retain(is_new);
     for domain in new {
         let version = schema::latest(&domain).map_or(1, i64::from);
         let import = OpsetImport { domain: Some(domain.as_str().into()), version: Some(version) };
