@@ -53,6 +53,17 @@ impl SourceText {
     }
 }
 
+/// A recorded place in a local file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalPlace {
+    /// Path of the local file.
+    pub path: PathBuf,
+    /// The place, with the column and width of its expression; both are 0 if the line changed.
+    pub place: SourcePlace,
+    /// Whether the local line equals the recorded code, or none is recorded.
+    pub is_unchanged: bool,
+}
+
 impl SourceFiles {
     /// Creates a finder.
     ///
@@ -128,17 +139,15 @@ impl SourceFiles {
         }
     }
 
-    /// Returns the local path of a place, and the place with the column and width of its expression.
-    ///
-    /// The column and width are 0 if the line differs from the recorded code. Returns `None` if the file or the
-    /// line does not exist.
-    pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
+    /// Returns a place in the local file; `None` if the file or the line does not exist.
+    pub fn at_home(&self, place: &SourcePlace) -> Option<LocalPlace> {
         let source = self.source(&place.file)?;
         let path = source.path.clone();
         let line: Arc<str> = source.line(place.line).map(Arc::from)?;
-        let is_same = place.code.as_ref().is_none_or(|then| then.trim() == line.trim());
-        if !is_same {
-            return Some((path, SourcePlace { column: 0, width: 0, ..place.clone() }));
+        let is_unchanged = place.code.as_ref().is_none_or(|then| then.trim() == line.trim());
+        if !is_unchanged {
+            let place = SourcePlace { column: 0, width: 0, ..place.clone() };
+            return Some(LocalPlace { path, place, is_unchanged });
         }
         let mut found = SourcePlace { code: Some(line.clone()), ..place.clone() };
         if place.width == 0 {
@@ -150,7 +159,7 @@ impl SourceFiles {
             (found.column, found.width) =
                 chars.map_or((0, 0), |chars| (number(chars.start) + 1, number(chars.len())));
         }
-        Some((path, found))
+        Some(LocalPlace { path, place: found, is_unchanged })
     }
 
     /// Returns the place of a frame of a recorded stack.

@@ -10,7 +10,7 @@ use crate::diag::finding::Identity;
 use crate::diag::render::Format;
 use crate::diag::{Finding, Place, SourcePlace};
 use crate::evidence::Input;
-use crate::source::{SourceFiles, without_comment};
+use crate::source::{LocalPlace, SourceFiles, without_comment};
 
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Home {
         if source.file == input.name {
             return Some(SourcePlace { file: self.name(input), ..source.clone() });
         }
-        let (path, found) = sources.at_home(source)?;
+        let LocalPlace { path, place: found, .. } = sources.at_home(source)?;
         let name = self.shown(&path).unwrap_or_else(|| paths::slashes(&path));
         Some(SourcePlace { file: name.trim_start_matches("./").into(), ..found })
     }

@@ -12,6 +12,7 @@ use super::settings::Settings;
 use crate::cli::paths;
 use crate::diag::Finding;
 use crate::evidence::Input;
+use crate::source::LocalPlace;
 
 /// The Python line of a finding in a local file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +35,7 @@ impl Line {
             let columns = columns(source.column, source.width);
             return Some(Line { path, line: source.line, columns, is_own: true });
         }
-        let (path, here) = settings.sources.at_home(source)?;
-        let is_unchanged = settings.sources.line(&source.file, source.line) == here.code;
+        let LocalPlace { path, place: here, is_unchanged } = settings.sources.at_home(source)?;
         let columns = columns(here.column, here.width);
         is_unchanged.then(|| Line { path: paths::absolute(&path), line: source.line, columns, is_own: false })
     }

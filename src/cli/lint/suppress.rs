@@ -23,6 +23,7 @@ use crate::cli::{Failure, paths, selectors};
 use crate::diag::{Finding, Place, Selection, SourcePlace, TextPlace};
 use crate::evidence::{Accepted, Input, Linted};
 use crate::read::sniff::{Kind, sniff};
+use crate::source::LocalPlace;
 
 /// A suppression of a configuration.
 #[derive(Clone, Debug)]
@@ -176,16 +177,15 @@ impl<'c> Suppressions<'c> {
             return self
                 .in_file((own_path(input), Language::Python), Some(source.line), finding, || read(input));
         }
-        let Some((path, here)) = settings.sources.at_home(source) else {
+        let Some(LocalPlace { path, is_unchanged, .. }) = settings.sources.at_home(source) else {
             self.missing.extend(file_name(&source.file).map(str::to_owned));
             return self.in_recorded(source, finding);
         };
         // If the line changed since the export, only comments for the whole file apply.
-        let is_same = settings.sources.line(&source.file, source.line) == here.code;
-        let line = is_same.then_some(source.line);
+        let line = is_unchanged.then_some(source.line);
         let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
         self.in_file((paths::absolute(&path), Language::Python), line, finding, text)
-            || (!is_same && self.in_recorded(source, finding))
+            || (!is_unchanged && self.in_recorded(source, finding))
     }
 
     /// Looks for a comment in the line that the exporter recorded.

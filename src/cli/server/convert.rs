@@ -8,7 +8,7 @@ use serde_json::json;
 use super::document::{Document, units};
 use super::uri;
 use crate::diag::{Applicability, Finding, Level, Place, SourcePlace, TextPlace};
-use crate::source::SourceFiles;
+use crate::source::{LocalPlace, SourceFiles};
 
 /// Creates a diagnostic for a finding at a range.
 pub fn diagnostic(finding: &Finding, range: Range, sources: &SourceFiles) -> Diagnostic {
@@ -58,7 +58,7 @@ fn message(finding: &Finding) -> String {
 
 /// Returns the location of a place in a local Python file.
 fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
-    let (path, source) = sources.at_home(place.source()?)?;
+    let LocalPlace { path, place: source, .. } = sources.at_home(place.source()?)?;
     let line = source.code.as_deref().unwrap_or("");
     Some(Location { uri: uri::uri(&path)?, range: of_source(&source, line) })
 }

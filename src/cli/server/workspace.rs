@@ -23,6 +23,7 @@ use crate::cli::output::When;
 use crate::diag::{Finding, Level, Place};
 use crate::evidence::{self, Input, Linted};
 use crate::graph::syntax::Source;
+use crate::source::LocalPlace;
 
 /// The state that requests are answered from.
 pub struct Workspace {
@@ -101,7 +102,8 @@ impl Workspace {
         let (linted, _) =
             self.shown(input, &settings, || evidence::lint(input, &settings.lint_options(input), &[]));
         let here = |finding: Finding| {
-            let (path, source) = settings.sources.at_home(finding.source.as_ref()?)?;
+            let LocalPlace { path, place: source, .. } =
+                settings.sources.at_home(finding.source.as_ref()?)?;
             let file = Arc::from(std::path::absolute(path).ok()?.to_string_lossy());
             let source = crate::diag::SourcePlace { file, ..source };
             Some(Finding { source: Some(source), ..finding })

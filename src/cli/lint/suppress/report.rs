@@ -25,12 +25,13 @@ impl Suppressions<'_> {
     /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another run.
     /// They are reported only if `is_whole`: the run covered the whole project.
     pub fn report(mut self, inputs: &[Assigned], is_whole: bool) -> Report {
-        let is_python = |input: &Input| language(input) == Some(Language::Python);
-        let has_models = inputs.iter().any(|(input, _)| !is_python(input));
+        let languages: Vec<Option<Language>> = inputs.iter().map(|(input, _)| language(input)).collect();
+        let is_python = |language: &Option<Language>| *language == Some(Language::Python);
+        let has_models = !languages.iter().all(is_python);
         let mut report = Report::default();
-        for (index, (input, settings)) in inputs.iter().enumerate() {
-            let judges_unused = !is_python(input) || (is_whole && has_models && !self.is_missing(input));
-            let mut found = self.of_comments(input, settings, judges_unused);
+        for (index, ((input, settings), language)) in inputs.iter().zip(languages).enumerate() {
+            let judges_unused = !is_python(&language) || (is_whole && has_models && !self.is_missing(input));
+            let mut found = self.of_comments((input, language), settings, judges_unused);
             found.extend(self.of_metadata(input, settings));
             for finding in &mut found {
                 finding.file = input.name.clone();
@@ -50,8 +51,8 @@ impl Suppressions<'_> {
 
     /// Reports faults of the comments of one file. Unused comments are only reported in ONNX text.
     pub fn of_document(mut self, input: &Input, settings: &Settings) -> Vec<Finding> {
-        let judges_unused = language(input) == Some(Language::OnnxText);
-        self.of_comments(input, settings, judges_unused)
+        let language = language(input);
+        self.of_comments((input, language), settings, language == Some(Language::OnnxText))
     }
 
     /// Returns true if findings refer to a Python file of this name that was not found.
@@ -59,8 +60,13 @@ impl Suppressions<'_> {
         file_name(&input.name).is_some_and(|name| self.missing.contains(name))
     }
 
-    fn of_comments(&mut self, input: &Input, settings: &Settings, judges_unused: bool) -> Vec<Finding> {
-        let Some(language) = language(input) else { return Vec::new() };
+    fn of_comments(
+        &mut self,
+        (input, language): (&Input, Option<Language>),
+        settings: &Settings,
+        judges_unused: bool,
+    ) -> Vec<Finding> {
+        let Some(language) = language else { return Vec::new() };
         let path = own_path(input);
         let commented = self.files.entry(path).or_insert_with(|| Commented::of(&read(input), language));
         let at = |place: &TextPlace| match language {
