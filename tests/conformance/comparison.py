@@ -12,19 +12,13 @@ from pathlib import Path
 
 import onnx
 
-from . import models, opset, parallel, peer_tools, peers, runner, tools
+from . import convert_models, lint_speed, models, opset, parallel, peer_tools, peers, runner, tools
 
 # Target of the conversions: reached by all tools, and older than most of the models.
 TARGET = 13
 # The folder of PyTorch modules with known pitfalls, and of their exports.
 PITFALLS = tools.ROOT / "tests/pitfalls"
 NAMES = {peers.OURS: "**onnx-fix**", "onnxslim": "OnnxSlim"}
-
-CHECKER = "import sys, onnx\nonnx.checker.check_model(sys.argv[1], full_check=True)\n"
-CONVERTER = """
-import sys, onnx, onnx.version_converter
-onnx.save(onnx.version_converter.convert_version(onnx.load(sys.argv[1]), int(sys.argv[2])), sys.argv[3])
-"""
 
 
 def run(options) -> bool:
@@ -54,7 +48,7 @@ def _convert(chosen, scratch: Path) -> bool:
     fix, written = tools.binary("onnx-fix"), scratch / "converted.onnx"
     commands = {
         "**onnx-fix**": lambda model: [fix, "--isolated", "--opset", TARGET, model.path, "-o", written],
-        "onnx.version_converter": lambda model: [sys.executable, "-c", CONVERTER, model.path, TARGET, written],
+        "onnx.version_converter": lambda model: [sys.executable, "-c", convert_models.CONVERTER, model.path, TARGET, written],
     }
     lines, wrong = [], {}
     for tool, command in commands.items():
@@ -87,23 +81,26 @@ def _is_converted(model, written: Path) -> bool:
 def _check(chosen) -> bool:
     lint, faulty = tools.binary("onnx-lint"), sorted((PITFALLS / "exported").glob("*.onnx"))
     ours = lambda path: [lint, "--isolated", "--output-format", "json", "--path-map", f"/app={PITFALLS}", path]
-    theirs = lambda path: [sys.executable, "-c", CHECKER, path]
+    theirs = lambda path: [sys.executable, "-c", lint_speed.CHECKER, path]
     lines, alarms = [], {}
-    for tool, command in (("**onnx-lint**", ours), ("onnx.checker", theirs)):
-        found = sum(_reports(tools.measure(command(path)), {"warning", "error"}) for path in faulty)
+    for tool, command, reports in (("**onnx-lint**", ours, _has_findings), ("onnx.checker", theirs, _fails)):
+        found = sum(reports(tools.measure(command(path)), {"warning", "error"}) for path in faulty)
         runs = [tools.measure(command(model.path)) for model in chosen]
-        alarms[tool] = sum(_reports(done, {"error"}) for done in runs)
+        alarms[tool] = sum(reports(done, {"error"}) for done in runs)
         lines.append((tool, f"{found} of {len(faulty)}", f"{alarms[tool]} of {len(chosen)}",
                       *_cost((done.cpu_seconds, done.peak_bytes) for done in runs)))
     _print("Check", ("pitfalls reported", "errors on models that run", "CPU", "memory"), lines)
     return not alarms["**onnx-lint**"]
 
 
-def _reports(done, levels) -> bool:
-    """Returns True if a run has findings at these levels. Without JSON output, the exit status decides."""
-    if not done.stdout.strip():
-        return done.status != 0
+def _has_findings(done, levels) -> bool:
+    """Returns True if a run of onnx-lint has findings at these levels."""
     return any(finding["severity"] in levels for finding in json.loads(done.stdout))
+
+
+def _fails(done, _levels) -> bool:
+    """Returns True if the checker rejected the model; it has no levels."""
+    return done.status != 0
 
 
 def _cost(costs) -> tuple[str, str]:

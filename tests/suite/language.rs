@@ -1,10 +1,8 @@
 //! The language of comments, rules and messages: the part of CONTRIBUTING.md's rules that a test can check.
 
-use std::fs;
-use std::path::Path;
-
 use regex::Regex;
-use walkdir::WalkDir;
+
+use crate::tidy::{self, File};
 
 /// Openings that replace a noun with a clause, so that a reader has to guess it.
 const OPENINGS: &str =
@@ -42,24 +40,15 @@ struct Passage {
     is_summary: bool,
 }
 
-fn files(folders: &[&str], extensions: &[&str]) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in folders {
-        for entry in WalkDir::new(root.join(folder)).sort_by_file_name() {
-            let path = entry.expect("the folder can be read").into_path();
-            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-            let name = path.strip_prefix(root).expect("it is below the root").to_string_lossy().into_owned();
-            let is_generated =
-                ["src/schema/table/", "src/schema/aten/schemas.rs", "/target/", "node_modules"]
-                    .iter()
-                    .any(|part| name.contains(part));
-            if extensions.contains(&extension) && !is_generated && name != file!() {
-                found.push((name, fs::read_to_string(&path).expect("the file can be read")));
-            }
-        }
-    }
-    found
+/// Returns the files that people write, except this one, which contains the banned words.
+fn files(folders: &[&str], extension: &str) -> Vec<File> {
+    let is_written = |file: &File| {
+        let is_generated = ["src/schema/table/", "src/schema/aten/schemas.rs", "/target/", "node_modules"]
+            .iter()
+            .any(|part| file.path.contains(part));
+        !is_generated && file.path != file!()
+    };
+    tidy::files(folders, extension).into_iter().filter(is_written).collect()
 }
 
 /// The comments of a file, line by line.
@@ -106,11 +95,11 @@ fn strings(name: &str, text: &str) -> Vec<Passage> {
 }
 
 fn passages() -> Vec<Passage> {
-    let rust = files(&["src", "tests", "benches", "examples", "python/src", "web/src"], &["rs"]);
-    let rules = files(&["rules"], &["rule"]);
+    let rust = files(&["src", "tests", "benches", "examples", "python/src", "web/src"], "rs");
+    let rules = files(&["rules"], "rule");
     rust.iter()
         .chain(&rules)
-        .flat_map(|(name, text)| comments(name, text).into_iter().chain(strings(name, text)))
+        .flat_map(|File { path, text }| comments(path, text).into_iter().chain(strings(path, text)))
         .collect()
 }
 
@@ -153,7 +142,7 @@ fn public_items_are_documented() {
         Regex::new(r"^\s*pub(\([a-z: ]+\))? (const |unsafe )*(fn|struct|enum|trait|const|static|type) [^$]")
             .expect("a valid pattern");
     let mut faults = Vec::new();
-    for (name, text) in files(&["src"], &["rs"]) {
+    for File { path: name, text } in files(&["src"], "rs") {
         let mut is_documented = false;
         for (index, line) in text.lines().enumerate() {
             if item.is_match(line) && !is_documented {

@@ -8,14 +8,14 @@ use onnx_lint::rules::rule::Rule;
 use walkdir::WalkDir;
 
 /// A source file that is not generated.
-struct File {
+pub struct File {
     /// Path from the root of the repository, with `/`.
-    path: String,
-    text: String,
+    pub path: String,
+    pub text: String,
 }
 
 /// Returns the files with an extension below some folders, sorted, without generated ones.
-fn files(folders: &[&str], extension: &str) -> Vec<File> {
+pub fn files(folders: &[&str], extension: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in folders {

@@ -12,7 +12,7 @@ use onnx_lint::cli::lint::args::Args;
 use onnx_lint::cli::lint::baseline::Baseline;
 use onnx_lint::cli::lint::config::Config;
 use onnx_lint::cli::lint::settings::Settings;
-use onnx_lint::cli::output::ColorChoice;
+use onnx_lint::cli::output::When;
 use onnx_lint::diag::render::{Format, Look, Run, render};
 use onnx_lint::diag::{Finding, Level};
 use onnx_lint::evidence::{self, Input};
@@ -46,8 +46,7 @@ pub struct Tools {
 impl Tools {
     /// Loads the rules, settings and models.
     pub fn new() -> Tools {
-        let catalog =
-            Catalog::load(&[], Extent::Fixing, ColorChoice::Never).expect("the built-in rules are valid");
+        let catalog = Catalog::load(&[], Extent::Fixing, When::Never).expect("the built-in rules are valid");
         let settings = Settings::new(&arguments(), &Config::default(), &catalog).expect("settings");
         let (model, _) = read::text::read(include_str!("seeds/control.onnxtxt"));
         let model = model.expect("a model");
