@@ -62,18 +62,12 @@ pub struct Outcome {
 /// All built-in rules are in [`RuleSet::patterns`]. Only exact and rounding rewrites are applied, unless
 /// `options` allows unsafe ones.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
-    let before = size::Size::of(&source);
     let mut outcome = attempt(source, options, rules);
-    let after = if outcome.changed { size::Size::of(&outcome.model) } else { before };
-    outcome.report.initializers = report::Count { before: before.initializers, after: after.initializers };
-    outcome.report.bytes = report::Count { before: before.bytes, after: after.bytes };
     advice::advise(&mut outcome, options, rules);
     outcome
 }
 
-/// Like [`fix`], but without advice about the lowest opset.
-///
-/// The report lacks the numbers of initializers and bytes.
+/// Like [`fix`], but without advice about the lowest opset that works.
 fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut report = Report {
         opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },

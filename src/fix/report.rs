@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::precision::{KeepReason, Narrowed};
+use super::size;
 use crate::edit::{self, Change, Changes, Site};
 pub use crate::edit::{Kind, Safety};
 use crate::egraph;
@@ -24,10 +25,12 @@ pub struct Report {
     pub ir_version: Step,
     /// Number of nodes in all graphs.
     pub nodes: Count,
-    /// Number of initializers in all graphs.
-    pub initializers: Count,
-    /// Size in bytes of the binary ONNX file, plus the external data of initializers.
-    pub bytes: Count,
+    /// Number of initializers in all graphs, if [measured](Report::measure).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initializers: Option<Count>,
+    /// Size in bytes of the binary ONNX file, plus the external data of initializers, if measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Count>,
     /// Number of changes to which each rule or pass contributed, by code.
     pub rules: BTreeMap<String, usize>,
     /// All changes, in order.
@@ -157,6 +160,14 @@ pub struct Line {
 }
 
 impl Report {
+    /// Measures the initializers and bytes of both models.
+    ///
+    /// It encodes all nodes, so it is not part of every fix.
+    pub fn measure(&mut self, before: &Model, after: &Model) {
+        let count = |of: fn(&Model) -> usize| Some(Count { before: of(before), after: of(after) });
+        (self.initializers, self.bytes) = (count(size::initializers), count(size::bytes));
+    }
+
     /// Returns the changes that may alter values or shapes.
     pub fn unsafe_changes(&self) -> impl Iterator<Item = &Entry> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)

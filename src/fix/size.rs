@@ -3,27 +3,13 @@
 use crate::graph::{Initial, Model, Tensor, TensorData, scopes};
 use crate::write::onnx::Encodable;
 
-/// Size of a model.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// Number of initializers in all reachable graphs.
-    pub initializers: usize,
-    /// Size in bytes of the binary ONNX file, plus the external data of initializers.
-    pub bytes: usize,
-}
-
-impl Size {
-    /// Measures a model. This encodes its nodes.
-    pub fn of(model: &Model) -> Self {
-        Size { initializers: initializers(model), bytes: bytes(model) }
-    }
-}
-
-fn initializers(model: &Model) -> usize {
+/// Returns the number of initializers in all reachable graphs.
+pub fn initializers(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].initializers.len()).sum()
 }
 
-fn bytes(model: &Model) -> usize {
+/// Returns the size in bytes of the binary ONNX file, plus the external data of initializers.
+pub fn bytes(model: &Model) -> usize {
     let listed = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].initializers);
     let external = listed.filter_map(|&value| match model.values[value].initial {
         Some(Initial::Dense(tensor)) => external_bytes(&model.tensors[tensor]),

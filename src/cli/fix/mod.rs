@@ -230,6 +230,9 @@ impl Task<'_> {
         if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
             return Ok(Status::Found);
         }
+        if args.report.is_some() || display(args).table {
+            outcome.report.measure(&source.model, &outcome.model);
+        }
         if let Some(before) = before {
             let after = outline::outline(&outcome.model);
             let [old, new] = [source.name.to_string(), source.name.to_string()];

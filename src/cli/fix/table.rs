@@ -22,9 +22,9 @@ pub fn table(operators: &[Operator], report: &Report, display: Display) -> Strin
     }
     let first_size = rows.len();
     for (name, count_of) in
-        [("nodes", report.nodes), ("initializers", report.initializers), ("bytes", report.bytes)]
+        [("nodes", Some(report.nodes)), ("initializers", report.initializers), ("bytes", report.bytes)]
     {
-        rows.push(count(name, count_of.before, count_of.after));
+        rows.extend(count_of.map(|it| count(name, it.before, it.after)));
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [name, before, after, change] = [0, 1, 2, 3].map(width);
