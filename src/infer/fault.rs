@@ -88,6 +88,26 @@ pub enum Fault {
         /// Difference between the states.
         what: Conflict,
     },
+    /// An input has a shape that the constraints of the operator rule out.
+    Shape {
+        /// The input.
+        input: usize,
+        /// Shape of the input.
+        shape: Shape,
+        /// Constraint as written, such as `B [M]`.
+        text: &'static str,
+        /// Required shape with its sizes, such as `[16]`; `None` if a size is unknown.
+        required: Option<String>,
+    },
+    /// An attribute or input violates a constraint of the operator.
+    Constraint {
+        /// Attribute or input, by its name in the specification.
+        name: &'static str,
+        /// Its value; `None` if it is unknown or long.
+        is: Option<String>,
+        /// Predicate that completes the message after the name, such as "must be positive".
+        why: &'static str,
+    },
     /// An attribute or input has an invalid value.
     Value {
         /// Attribute or input, by its name in the specification.
@@ -128,9 +148,10 @@ impl Fault {
             Fault::TypeNotAllowed { input, .. }
             | Fault::Rank { input, .. }
             | Fault::Elements { input, .. }
+            | Fault::Shape { input, .. }
             | Fault::Carried { input, .. } => vec![*input],
             Fault::Axis { .. } => vec![0],
-            Fault::Branches { .. } | Fault::Value { .. } => Vec::new(),
+            Fault::Branches { .. } | Fault::Value { .. } | Fault::Constraint { .. } => Vec::new(),
         }
     }
 }
@@ -163,6 +184,10 @@ impl fmt::Display for Fault {
             Fault::Carried { input, what } => {
                 write!(f, "the loop state of input {input} changes between iterations: {what}")
             }
+            Fault::Shape { input, shape, text, .. } => {
+                write!(f, "input {input} has shape {shape}, but must have the shape in `{text}`")
+            }
+            Fault::Constraint { name, why, .. } => write!(f, "`{name}` {why}"),
             Fault::Value { name, why } => write!(f, "`{name}` {why}"),
         }
     }

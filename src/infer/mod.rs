@@ -9,6 +9,7 @@
 
 mod annotate;
 mod call;
+mod constraints;
 mod content;
 mod decided;
 mod declared;
@@ -35,6 +36,8 @@ pub use annotate::Declarer;
 pub use annotate::annotate;
 #[doc(hidden)]
 pub use call::{Attrs, Fresh, NoSymbols, OpCall, transfer};
+#[doc(hidden)]
+pub use constraints::violations;
 #[doc(hidden)]
 pub use content::Content;
 pub use decided::decided_branch;

@@ -11,6 +11,7 @@
 //! an epoch, [`legal()`] checks whether a node is valid at an opset.
 
 pub mod aten;
+pub mod constraints;
 mod find;
 mod legal;
 mod model;

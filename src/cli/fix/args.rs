@@ -51,6 +51,10 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub check: bool,
 
+    /// Write the result although errors of the input remain in it; the exit status is still 1
+    #[arg(long, conflicts_with = "check", help_heading = "Output")]
+    pub allow_errors: bool,
+
     /// Explain, rule by rule, why the replacement of this value is equal to it; may be repeated
     #[arg(long, value_name = "VALUE", help_heading = "Output")]
     pub explain_rewrite: Vec<String>,
@@ -235,7 +239,7 @@ impl From<OptimizeFor> for Objective {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 success; 1 a model cannot be fixed or converted, or would change with --check; 2 the run failed.
+Exit status: 0 success; 1 a model cannot be fixed or converted, has errors, or would change with --check; 2 the run failed.
 Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {

@@ -5,6 +5,7 @@ mod calibrate;
 mod explain;
 pub mod outline;
 pub mod program;
+mod remaining;
 pub mod save;
 mod summary;
 mod table;
@@ -15,18 +16,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use clap::Parser;
 use diffy::{DiffOptions, PatchFormatter};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::args::Args;
+use self::remaining::{Linter, Remaining};
 use self::summary::{Display, not_ignorable, summary};
 use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
+use super::lint::settings;
 use super::output;
 use super::progress::Progress;
-use super::{Failure, Status, crash, selectors};
+use super::{Failure, Status, crash, lint, selectors};
 use crate::diag::{Finding, Level, Selection, render};
+use crate::evidence::Input;
 use crate::files::{ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix};
 use crate::read::file;
@@ -96,6 +101,8 @@ struct Settings {
     options: Options,
     /// Rules of `--ignore`.
     ignored: Selection,
+    /// Settings of the linter, for the errors in the result.
+    lint: settings::Settings,
 }
 
 /// The outcome for one input.
@@ -187,7 +194,8 @@ impl Settings {
         let catalog = Catalog::load(&folders, Extent::Fixing, args.color.when)?;
         let options = args.options(&config, &catalog)?;
         let ignored = selectors::resolve(&args.ignore, &catalog, "--ignore")?;
-        Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored) })
+        let lint = settings::Settings::new(&lint::args::Args::parse_from(["onnx-lint"]), &config, &catalog)?;
+        Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored), lint })
     }
 }
 
@@ -282,10 +290,17 @@ impl Task<'_> {
             done.said += &summary(&source.name, &source.model, outcome, display(args));
             done.said += &not_ignorable(&outcome.report, &self.settings.ignored, display(args));
         }
-        if args.check {
-            return Ok(if outcome.changed { Status::Found } else { Status::Clean });
+        let remaining = self.remaining(source, outcome);
+        let is_written = remaining.may_write(args.allow_errors);
+        let status = if remaining.is_fatal() { Status::Found } else { Status::Clean };
+        if !remaining.errors.is_empty() {
+            done.say(&source.name, &remaining.errors, args);
+            done.said += &remaining.verdict(&source.name, self.target.as_deref(), is_written);
         }
-        if let Some(target) = &self.target {
+        if args.check {
+            return Ok(if outcome.changed { Status::Found } else { status });
+        }
+        if let Some(target) = self.target.as_ref().filter(|_| is_written) {
             progress.enter("writing");
             let saving = Saving { external, threshold: args.size_threshold, ..source.saving() };
             match target == Path::new("-") {
@@ -293,7 +308,17 @@ impl Task<'_> {
                 false => save::save(source, outcome, &saving, target)?,
             }
         }
-        Ok(Status::Clean)
+        Ok(status)
+    }
+
+    /// Returns the errors in the result.
+    fn remaining(&self, source: &ModelFile, outcome: &Outcome) -> Remaining {
+        let input = Input { name: source.name.clone(), ..Input::new(self.input, true) };
+        let Settings { catalog, options, lint, .. } = &*self.settings;
+        let linter = Linter { input: &input, settings: lint, catalog };
+        // If the linter fails, the result is still correct.
+        let remaining = crash::guard(|| linter.remaining(&source.model, &outcome.model, options));
+        remaining.unwrap_or_default()
     }
 }
 

@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::call::{Attrs, OpCall, transfer};
+use super::constraints::violations;
 use super::declared;
 use super::fact::{Fact, TensorFact};
 use super::fault::Fault;
@@ -295,7 +296,10 @@ impl<'m> Driver<'m> {
         let in_loop = self.loops > 0;
         let (symbols, model) = (&mut self.symbols, self.model);
         let mut fresh = FreshFor { symbols, model, node: id, path: self.path, in_loop };
-        let (facts, faults) = transfer(&call, &mut fresh);
+        let (facts, mut faults) = transfer(&call, &mut fresh);
+        if faults.is_empty() {
+            faults = violations(&call);
+        }
         self.symbols.take_ranges(&mut self.bounds);
         self.report(id, faults);
         facts

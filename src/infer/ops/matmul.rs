@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Cx;
 use super::elementwise::{broadcast_shapes, broadcast_sizes};
 use crate::infer::fact::Fact;
-use crate::infer::fault::Fault;
+use crate::infer::fault::{Expected, Fault};
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, known};
 
@@ -74,6 +74,11 @@ pub fn gemm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+fn two_sizes(cx: &mut Cx) -> Option<()> {
+    cx.fault(Fault::Value { name: "equation", why: "must not use one letter for axes of different sizes" });
+    None
+}
+
 /// `Einsum`: each letter denotes an axis, and `...` any number of broadcast axes.
 pub fn einsum(cx: &mut Cx) -> Option<()> {
     let equation: String = cx.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
@@ -82,28 +87,39 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
         None => (equation, None),
     };
     let terms: Vec<&str> = left.split(',').collect();
+    if terms.len() != cx.inputs() {
+        cx.fault(Fault::Value { name: "equation", why: "must have one term per input" });
+        return None;
+    }
     let mut sizes: IndexMap<char, Size> = IndexMap::new();
     let mut ellipsis: Vec<Size> = Vec::new();
     for (input, term) in terms.iter().enumerate() {
         let dims = cx.dims(input)?;
         let (before, after) = term.split_once("...").unwrap_or((term, ""));
         let named = before.chars().count() + after.chars().count();
-        let free = dims.len().checked_sub(named)?;
-        if free > 0 && !term.contains("...") {
+        let is_open = term.contains("...");
+        let Some(free) = dims.len().checked_sub(named).filter(|&free| free == 0 || is_open) else {
+            let expected = if is_open { Expected::AtLeast(named) } else { Expected::Exactly(named) };
+            cx.fault(Fault::Rank { input, rank: dims.len(), expected });
             return None;
-        }
+        };
         let start = before.chars().count();
-        ellipsis = broadcast_shapes(&ellipsis, &dims[start..start + free], cx)?;
+        let Some(both) = broadcast_shapes(&ellipsis, &dims[start..start + free], cx) else {
+            return two_sizes(cx);
+        };
+        ellipsis = both;
         let mut of_term: IndexMap<char, Size> = IndexMap::new();
         let of_letters = dims[..start].iter().chain(&dims[start + free..]);
         for (letter, dim) in before.chars().chain(after.chars()).zip(of_letters) {
             let size = of_term.entry(letter).or_insert_with(|| dim.clone());
             // A letter that occurs twice in a term selects a diagonal, so the sizes are equal.
-            *size = meet_sizes(size, dim, cx.bounds()).ok()?;
+            let Ok(both) = meet_sizes(size, dim, cx.bounds()) else { return two_sizes(cx) };
+            *size = both;
         }
         for (letter, of_term) in of_term {
             let size = sizes.entry(letter).or_insert_with(|| known(1));
-            *size = broadcast_sizes(size, &of_term, cx)?;
+            let Some(both) = broadcast_sizes(size, &of_term, cx) else { return two_sizes(cx) };
+            *size = both;
         }
     }
     let right = right.unwrap_or_else(|| implicit_output(&terms));

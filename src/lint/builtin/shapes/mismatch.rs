@@ -8,6 +8,7 @@ use crate::infer::decided_branch;
 use crate::infer::{Conflict, Fact, Fault, Shape};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
+use crate::schema;
 
 /// Detector of SHP001, SHP004 and SPC036.
 pub const DETECTOR: Detector = Detector { rules: &[SHAPE_MISMATCH, BRANCH_RANK_DIFFERS, BAD_VALUE], run };
@@ -34,8 +35,15 @@ fn branches(cx: &LintContext, node: NodeId, output: usize, (a, b): (usize, usize
 
 fn bad_value(cx: &LintContext, node: NodeId, name: &str, why: &str) -> Finding {
     let of = &cx.model.nodes[node];
-    let part = if of.attr(name).is_some() { Part::Attr(name) } else { Part::Whole };
-    cx.at_node(BAD_VALUE, node, part, format!("`{}` cannot run: `{name}` {why}", cx.node_name(node)))
+    let opset = cx.model.opset(of.graph, of.domain()).and_then(|opset| u16::try_from(opset).ok());
+    let schema = opset.and_then(|opset| schema::lookup(of.domain(), &of.op_type, opset));
+    let formal = schema.and_then(|schema| schema.inputs.iter().position(|formal| formal.name == name));
+    let part = match formal.filter(|&input| of.input(input).is_some()) {
+        _ if of.attr(name).is_some() => Part::Attr(name),
+        Some(input) => Part::Input(input),
+        None => Part::Whole,
+    };
+    cx.at_node(BAD_VALUE, node, part, format!("`{name}` of `{}` {why}", of.op_type))
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -99,6 +107,28 @@ fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
                 name(*input)
             );
             mismatch(cx, node, *input, why, "initial value".to_owned())
+        }
+        Fault::Shape { input, shape, text, required } => {
+            let formal = text.split_whitespace().next().unwrap_or_default();
+            let (is, op) = (name(*input), &of.op_type);
+            let why = match required {
+                Some(required) if text.contains("->") => {
+                    format!("`{is}` has shape {shape}, which does not broadcast to {required}")
+                }
+                Some(required) => format!("`{is}` has shape {shape}, but `{op}` requires {required}"),
+                None => format!("`{is}` has shape {shape}, which `{op}` does not support"),
+            };
+            mismatch(
+                cx,
+                node,
+                *input,
+                why,
+                format!("`{formal}` of `{op}` must be {}", text[formal.len()..].trim()),
+            )
+        }
+        Fault::Constraint { name, is, why } => {
+            let finding = bad_value(cx, node, name, why);
+            if let Some(is) = is { finding.label(format!("is {is}")) } else { finding }
         }
         // EXP013 reports the depth of OneHot.
         Fault::Value { name: "depth", .. } => return None,

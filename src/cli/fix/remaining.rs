@@ -1,0 +1,140 @@
+//! Errors that the linter finds in a result.
+
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use crate::cli::catalog::Catalog;
+use crate::cli::lint::settings::Settings;
+use crate::cli::lint::suppress::Suppressions;
+use crate::diag::{Finding, Level, RuleId, rule_ids};
+use crate::evidence::{Input, Linted, accepted};
+use crate::fix::{Options, fix};
+use crate::graph::Model;
+use crate::graph::syntax::suggest::counted;
+use crate::lint::{LintOptions, lint_model};
+use crate::rules::rule::Phase;
+
+/// Families of rules whose errors let every run fail.
+///
+/// Errors of other families concern some inputs or sizes only: the result works where the source does.
+const FATAL: [&str; 4] = ["SPC", "SHP", "DTY", "OPV"];
+
+/// Rules whose errors no conversion removes: the node fails in every opset.
+const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
+
+/// Errors in a result.
+#[derive(Debug, Default)]
+pub struct Remaining {
+    /// The errors, without suppressed ones.
+    pub errors: Vec<Finding>,
+    /// Number of errors whose code and node the source does not have.
+    new: usize,
+}
+
+impl Remaining {
+    /// Returns true if the result fails in every run.
+    pub fn is_fatal(&self) -> bool {
+        self.errors.iter().any(|error| FATAL.iter().any(|family| error.code.starts_with(family)))
+    }
+
+    /// Returns true if the result may be written.
+    pub fn may_write(&self, allow_errors: bool) -> bool {
+        !self.is_fatal() || (allow_errors && self.new == 0)
+    }
+
+    /// Returns the line that states the number of errors, and whether the result is written to `target`.
+    pub fn verdict(&self, source: &str, target: Option<&Path>, is_written: bool) -> String {
+        let (count, many) = (counted(self.errors.len(), "error"), self.errors.len() > 1);
+        let remain = if many { "remain" } else { "remains" };
+        match target {
+            _ if !self.is_fatal() => {
+                format!("warning: {count} of `{source}` {remain}: the model fails for some inputs or sizes\n")
+            }
+            None => format!("error: {count} of `{source}` {remain}\n"),
+            Some(target) if is_written => {
+                format!(
+                    "error: {count} of `{source}` {remain} in the result, written to `{}`\n",
+                    target.display()
+                )
+            }
+            Some(_) if self.new > 0 => {
+                format!(
+                    "error: the result has {count}, {} of them not in `{source}`: nothing is written\n",
+                    self.new
+                )
+            }
+            Some(_) => {
+                format!(
+                    "error: {count} of `{source}` {remain}: nothing is written (unless with --allow-errors)\n"
+                )
+            }
+        }
+    }
+}
+
+/// Identity of an error across a rewrite: its code and the name of its node.
+type Key = (String, Option<String>);
+
+/// Settings of a run, to lint models with.
+pub struct Linter<'a> {
+    pub input: &'a Input,
+    pub settings: &'a Settings,
+    pub catalog: &'a Catalog,
+}
+
+impl Linter<'_> {
+    /// Lints the result of fixing `source`, and returns the errors that are not suppressed.
+    ///
+    /// A suppression in the source also applies to the same error in the result.
+    pub fn remaining(&self, source: &Model, result: &Model, options: &Options) -> Remaining {
+        let all = self.errors(source);
+        let open: FxHashSet<Key> = self.unsuppressed(source, all.clone()).iter().map(key).collect();
+        let suppressed: FxHashSet<Key> = all.iter().map(key).filter(|key| !open.contains(key)).collect();
+        let mut errors = self.unsuppressed(result, self.errors(result));
+        let found: FxHashSet<Key> = errors.iter().map(key).collect();
+        let is_lasting = |error: &&Finding| LASTING.iter().any(|rule| *rule.code == *error.code);
+        if all.iter().filter(is_lasting).any(|error| !found.contains(&key(error))) {
+            // A rewrite may hide an error by replacing the node, but only a repair removes it.
+            let repaired = self.repaired(source, options);
+            let mut hidden = self.unsuppressed(&repaired, self.errors(&repaired));
+            hidden.retain(|error| is_lasting(&error) && !found.contains(&key(error)));
+            errors.extend(hidden);
+        }
+        errors.retain(|error| !suppressed.contains(&key(error)));
+        let new = errors.iter().filter(|error| !open.contains(&key(error))).count();
+        Remaining { errors, new }
+    }
+
+    /// Repairs a model without converting it.
+    fn repaired(&self, source: &Model, options: &Options) -> Model {
+        let options = Options { opset: None, targets: Vec::new(), precision: None, ..options.clone() };
+        let rules = self.catalog.rules().filtered(|rule| matches!(rule.phase, Phase::Fix | Phase::Convert));
+        fix(source.clone(), &options, &rules).model
+    }
+
+    fn errors(&self, model: &Model) -> Vec<Finding> {
+        let options = LintOptions {
+            opset: None,
+            targets: Vec::new(),
+            dynamic: Vec::new(),
+            ..self.settings.lint_options(self.input)
+        };
+        let mut findings = lint_model(model, &options);
+        findings.retain_mut(|finding| {
+            finding.file = self.input.name.clone();
+            self.settings.enables(self.input, finding) && finding.level == Level::Error
+        });
+        findings
+    }
+
+    fn unsuppressed(&self, model: &Model, findings: Vec<Finding>) -> Vec<Finding> {
+        let mut linted = Linted { findings, accepted: accepted::accepted(model, None), ..Linted::default() };
+        Suppressions::new(self.catalog).apply(self.input, self.settings, &mut linted, &mut Vec::new());
+        linted.findings
+    }
+}
+
+fn key(finding: &Finding) -> Key {
+    (finding.code.to_string(), finding.place.graph().map(|graph| graph.node.to_string()))
+}

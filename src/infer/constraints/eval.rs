@@ -1,0 +1,194 @@
+//! Evaluation of expressions.
+
+use super::value::{Value, all, any, arithmetic, compare, decided};
+use super::{Scope, int};
+use crate::graph::AttrValue;
+use crate::graph::dim::{Answer, Dim};
+use crate::infer::shape::{Size, number, product};
+use crate::schema::constraints::{Binary, Expr};
+
+impl Scope<'_> {
+    /// Decides a condition.
+    pub(super) fn answer(&self, expr: &Expr) -> Answer {
+        match self.eval(expr) {
+            Some(Value::Answer(answer)) => answer,
+            _ => Answer::Unknown,
+        }
+    }
+
+    /// Evaluates an expression; `None` if it is unknown.
+    pub(super) fn eval(&self, expr: &Expr) -> Option<Value> {
+        Some(match expr {
+            Expr::Int(int) => Value::Int(Dim::known(*int)),
+            Expr::Text(text) => Value::Text((*text).to_owned()),
+            Expr::Name(name) => self.sizes.get(name)?.clone(),
+            Expr::Attr(name) => self.attribute(name)?,
+            Expr::List(items) => self.list(items)?,
+            Expr::Call(function, args) => self.call(function, args)?,
+            Expr::Not(inner) => Value::Answer(self.answer(inner).negated()),
+            Expr::Binary(Binary::And, both) => {
+                Value::Answer(all([self.answer(&both.0), self.answer(&both.1)]))
+            }
+            Expr::Binary(Binary::Or, both) => {
+                Value::Answer(any([self.answer(&both.0), self.answer(&both.1)]))
+            }
+            Expr::Binary(operator, both) => {
+                let (a, b) = (self.eval(&both.0)?, self.eval(&both.1)?);
+                match operator {
+                    Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem => {
+                        arithmetic(*operator, &a, &b)?
+                    }
+                    _ => Value::Answer(compare(*operator, &a, &b, self.cx.bounds())),
+                }
+            }
+        })
+    }
+
+    fn list(&self, items: &[Expr]) -> Option<Value> {
+        if items.iter().all(|item| matches!(item, Expr::Text(_))) && !items.is_empty() {
+            let texts = items.iter().map(|item| self.eval(item).map(|text| text.to_string()));
+            return texts.collect::<Option<_>>().map(Value::Texts);
+        }
+        Some(Value::Ints(items.iter().map(|item| self.eval(item)?.as_int().cloned()).collect()))
+    }
+
+    /// Returns the value of an attribute, or its default.
+    pub(super) fn attribute(&self, name: &str) -> Option<Value> {
+        match self.cx.attr(name) {
+            Some(AttrValue::Ints(ints)) => {
+                Some(Value::Ints(ints.iter().map(|&i| Some(Dim::known(i))).collect()))
+            }
+            Some(AttrValue::Floats(floats)) => {
+                Some(Value::Reals(floats.iter().map(|&float| float.into()).collect()))
+            }
+            Some(AttrValue::Float(float)) => Some(Value::Reals(vec![(*float).into()])),
+            _ => self
+                .cx
+                .int(name)
+                .map(|int| Value::Int(Dim::known(int)))
+                .or_else(|| self.cx.text(name).map(|text| Value::Text(text.to_owned()))),
+        }
+    }
+
+    /// Returns the elements of a constant input.
+    pub(super) fn elements(&self, input: &str) -> Option<Value> {
+        let at = self.position(input)?;
+        let ints = || self.cx.ints(at).filter(|ints| ints.iter().any(Option::is_some)).map(Value::Ints);
+        ints().or_else(|| self.cx.const_floats(at).map(Value::Reals))
+    }
+
+    fn call(&self, function: &str, args: &[Expr]) -> Option<Value> {
+        let known = |count: usize| i64::try_from(count).ok().map(|count| Value::Int(Dim::known(count)));
+        let arg = |at: usize| self.eval(args.get(at)?);
+        if let Some(Expr::Name(name)) = args.first()
+            && !self.sizes.contains_key(name)
+        {
+            return self.of_input(function, name, args);
+        }
+        match function {
+            "version" => Some(Value::Int(Dim::known(self.cx.since()))),
+            "outputs" => known(self.cx.outs.len()),
+            "len" => match arg(0)? {
+                Value::Ints(ints) => known(ints.len()),
+                Value::Reals(reals) => known(reals.len()),
+                _ => None,
+            },
+            "sum" => arg(0)?
+                .as_ints()?
+                .iter()
+                .try_fold(Dim::known(0), |sum, n| sum.add(n.as_ref()?))
+                .map(Value::Int),
+            "product" => int(product(arg(0)?.as_ints()?)),
+            "count" => {
+                let (list, of) = (arg(0)?, arg(1)?);
+                let constants: Option<Vec<i64>> = list.as_ints()?.iter().map(number).collect();
+                let of = of.as_int()?.as_const()?;
+                known(constants?.iter().filter(|&&n| n == of).count())
+            }
+            "first" | "last" => part(function, &arg(0)?, &arg(1)?),
+            // A default for an attribute that is absent.
+            "or" => arg(0).or_else(|| arg(1)),
+            "select" => select(&arg(0)?, &arg(1)?),
+            "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
+            "distinct" => distinct(arg(0)?.as_ints()?).map(Value::Answer),
+            "is_present" => self.attribute_is_present(args),
+            _ => None,
+        }
+    }
+
+    /// Applies a function to an input.
+    fn of_input(&self, function: &str, name: &str, args: &[Expr]) -> Option<Value> {
+        if function == "is_present" {
+            return Some(Value::Answer(decided(self.position(name).is_some())));
+        }
+        // In older versions of an operator, an input may be an attribute.
+        if matches!(function, "ints" | "int" | "reals") && !self.has_formal(name) {
+            return self.attribute(name);
+        }
+        let at = self.position(name)?;
+        match function {
+            "rank" => i64::try_from(self.cx.rank(at)?).ok().map(|rank| Value::Int(Dim::known(rank))),
+            "shape" => Some(Value::Ints(self.cx.dims(at)?.to_vec())),
+            "dim" => select(&Value::Ints(self.cx.dims(at)?.to_vec()), &self.eval(args.get(1)?)?),
+            "numel" => int(self.cx.shape(at).numel()),
+            "dtype" => Some(Value::Text(self.cx.elem(at)?.to_string())),
+            "ints" => self.cx.ints(at).map(Value::Ints),
+            "int" => int(self.cx.int_scalar(at)),
+            "reals" => self.cx.const_floats(at).map(Value::Reals),
+            _ => None,
+        }
+    }
+
+    fn has_formal(&self, name: &str) -> bool {
+        self.cx.schema.is_some_and(|schema| schema.inputs.iter().any(|formal| formal.name == name))
+    }
+
+    fn attribute_is_present(&self, args: &[Expr]) -> Option<Value> {
+        let Some(Expr::Attr(name)) = args.first() else { return None };
+        Some(Value::Answer(decided(self.cx.attr(name).is_some())))
+    }
+}
+
+/// Returns the first or last elements of a list; an integer stands for all of its elements.
+fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
+    let Value::Ints(ints) = list else { return Some(list.clone()) };
+    let count = usize::try_from(count.as_int()?.as_const()?).ok().filter(|&count| count <= ints.len())?;
+    let part = if function == "first" { &ints[..count] } else { &ints[ints.len() - count..] };
+    Some(Value::Ints(part.to_vec()))
+}
+
+/// Returns the elements of a list at an index or at a list of indices, which may count from the end.
+fn select(list: &Value, at: &Value) -> Option<Value> {
+    let list = list.as_ints()?;
+    let index = |at: &Dim| {
+        let at = at.as_const()?;
+        let at = if at < 0 { at.checked_add(i64::try_from(list.len()).ok()?)? } else { at };
+        list.get(usize::try_from(at).ok()?)
+    };
+    match at {
+        Value::Int(at) => int(index(at)?.clone()),
+        Value::Ints(all) => {
+            all.iter().map(|at| Some(index(at.as_ref()?)?.clone())).collect::<Option<_>>().map(Value::Ints)
+        }
+        _ => None,
+    }
+}
+
+/// Counts axes from the start.
+fn from_start(axes: &Value, rank: &Dim) -> Option<Vec<Size>> {
+    let axes = axes.as_ints()?.iter();
+    Some(
+        axes.map(|axis| {
+            let axis = axis.as_ref()?;
+            if axis.as_const()? < 0 { axis.add(rank) } else { Some(axis.clone()) }
+        })
+        .collect(),
+    )
+}
+
+/// Decides whether all elements differ; `None` if one is unknown.
+fn distinct(list: &[Size]) -> Option<Answer> {
+    let mut constants = list.iter().map(number).collect::<Option<Vec<i64>>>()?;
+    constants.sort_unstable();
+    Some(decided(constants.windows(2).all(|pair| pair[0] != pair[1])))
+}

@@ -1,0 +1,78 @@
+//! Evaluation of the constraints of an operator on one call.
+//!
+//! A constraint is violated only if it is proved false: a value that inference does not know satisfies any
+//! constraint. The constraints are data in `schema/constraints`.
+
+mod eval;
+mod shapes;
+mod value;
+
+use rustc_hash::FxHashMap;
+
+use super::call::{NoSymbols, OpCall, schema_of};
+use super::fault::Fault;
+use super::ops::Cx;
+use super::shape::Size;
+use crate::schema::constraints::{Constraint, Kind, constraints};
+use value::Value;
+
+/// Returns a fault for each constraint that the call violates.
+pub fn violations(call: &OpCall) -> Vec<Fault> {
+    let of = constraints(call.domain, call.op);
+    if of.is_empty() {
+        return Vec::new();
+    }
+    let mut none = NoSymbols;
+    let cx = Cx::new(call, schema_of(call), &mut none);
+    let mut scope = Scope { cx, sizes: FxHashMap::default() };
+    of.iter().filter_map(|constraint| scope.violation(constraint)).collect()
+}
+
+/// A call, and the variables that its constraints have bound.
+struct Scope<'c> {
+    cx: Cx<'c>,
+    sizes: FxHashMap<&'static str, Value>,
+}
+
+impl Scope<'_> {
+    /// Checks one constraint, and binds its variables.
+    fn violation(&mut self, constraint: &Constraint) -> Option<Fault> {
+        if let Some(when) = &constraint.when
+            && !self.answer(when).is_always()
+        {
+            return None;
+        }
+        match &constraint.kind {
+            Kind::Shape { input, shapes } => self.shape(input, shapes, constraint.text),
+            Kind::Broadcasts { input, to } => self.broadcasts(input, to, constraint.text),
+            Kind::Let(name, expr) => {
+                let value = self.eval(expr)?;
+                self.sizes.insert(name, value);
+                None
+            }
+            Kind::Holds(expr) => self.answer(expr).is_never().then(|| Fault::Constraint {
+                name: constraint.subject,
+                is: self.shown(constraint.subject),
+                why: constraint.why,
+            }),
+        }
+    }
+
+    /// Returns the position of a formal input that is present and is not variadic.
+    fn position(&self, input: &str) -> Option<usize> {
+        let formals = self.cx.schema?.inputs;
+        let at = formals.iter().position(|formal| formal.name == input)?;
+        (at < self.cx.inputs() && self.cx.has(at)).then_some(at)
+    }
+
+    /// Returns the value of an attribute or constant input, for a message.
+    fn shown(&self, name: &str) -> Option<String> {
+        let value = self.attribute(name).or_else(|| self.elements(name))?;
+        value.is_known().then(|| value.to_string())
+    }
+}
+
+/// Returns a size as a value.
+fn int(size: Size) -> Option<Value> {
+    size.map(Value::Int)
+}
