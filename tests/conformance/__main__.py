@@ -23,6 +23,7 @@ CHECKS = {
     "infer": "infer",
     "infer-models": "infer_models",
     "eval": "evaluate",
+    "invalid": "invalid",
     "aten": "aten",
     "targets": "targets",
 }
@@ -43,6 +44,8 @@ class Options:
     models: tuple[Path, ...] = ()
     only_models: bool = False
     fix_arguments: tuple[str, ...] = ()
+    # For `invalid`: chooses the mutants.
+    seed: int = 1
 
     def listed(self, lines: list[str], first: int = 10) -> str:
         """Returns the lines, indented: all of them if verbose, else the first few."""
@@ -62,6 +65,7 @@ def main() -> int:
     parser.add_argument("--only-models", action="store_true", help="for comparison, peers and latency: run only the models of --models")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
                         help="for comparison, peers, latency and float16: an argument of onnx-fix, like --fix-argument=--no-optimize")
+    parser.add_argument("--seed", type=int, default=1, help="for invalid: chooses the mutants (default: 1, which the floors are for)")
     arguments = parser.parse_args()
     modules = {**CHECKS, **ON_DEMAND}
     if unknown := set(arguments.checks) - set(modules):
@@ -73,7 +77,7 @@ def main() -> int:
         print(f"=== {name}", flush=True)
         floors = Floors(name, sample=arguments.sample)
         options = Options(arguments.sample, arguments.verbose, arguments.jobs, floors, tuple(arguments.models),
-                          arguments.only_models, tuple(arguments.fix_argument))
+                          arguments.only_models, tuple(arguments.fix_argument), arguments.seed)
         try:
             passed = importlib.import_module(f"conformance.{modules[name]}").run(options) & floors.all_held()
         except tools.NotBuilt as missing:

@@ -23,20 +23,29 @@ class CannotRun(Exception):
 
 def in_runtime(model: bytes | str, feeds: dict, *, optimize: bool = False) -> list:
     """Returns the outputs of ONNX Runtime, with graph optimizations at their default or off."""
+    return run_session(session(model, optimize=optimize), feeds)
+
+
+def session(model: bytes | str, *, optimize: bool = False) -> onnxruntime.InferenceSession:
+    """Loads a model in ONNX Runtime, with graph optimizations at their default or off."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     if not optimize:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    declared = {i.name for i in session.get_inputs()} | {i.name for i in session.get_overridable_initializers()}
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def run_session(loaded: onnxruntime.InferenceSession, feeds: dict) -> list:
+    """Returns the outputs of a loaded model. Feeds without an input are ignored."""
+    declared = {i.name for i in loaded.get_inputs()} | {i.name for i in loaded.get_overridable_initializers()}
     given = {name: value for name, value in feeds.items() if name in declared}
-    types = " ".join(value.type for value in [*session.get_inputs(), *session.get_outputs()])
+    types = " ".join(value.type for value in [*loaded.get_inputs(), *loaded.get_outputs()])
     if re.search("bfloat16|float8", types):
-        return _run_typed(session, given)
+        return _run_typed(loaded, given)
     if re.search("int[24]|float[46]", types):
         raise CannotRun("the Python interface of ONNX Runtime does not support types of less than 8 bits")
-    return session.run(None, given)
+    return loaded.run(None, given)
 
 
 def by_reference(model: onnx.ModelProto, feeds: dict) -> list:
@@ -82,7 +91,7 @@ class Judge:
             return self._compare(by_reference(model, self.test.feeds), self._expected_of_reference)
         except Exception as error:  # noqa: BLE001
             failure = CannotRun(f"ONNX Runtime: {refused}; ReferenceEvaluator: {_line(error)}")
-            released = _as_released(model) if self.by_runtime else None
+            released = as_released(model) if self.by_runtime else None
             try:
                 return self._compare(self._in_runtime(released, self.test.feeds))
             except Exception:  # noqa: BLE001
@@ -119,7 +128,7 @@ class Judge:
         return in_runtime(model.SerializeToString(), feeds)
 
 
-def _as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
+def as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """Returns the model at the latest opset that ONNX Runtime supports.
 
     Returns None if its opset is not newer, or if an operator in it changed in a later opset.

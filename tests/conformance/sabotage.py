@@ -29,6 +29,9 @@ SABOTAGES = (
     ("realmodels", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: realmodels, not refused"),
     ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
     ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
+    ("invalid", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: invalid, reported"),
+    ("invalid", "onnx-lint", "calls_everything_an_error", "UNDER ITS FLOOR: invalid, no error on models that run"),
+    ("invalid", "onnx-fix", "drops_the_last_node", "LOST: the mutant runs, but not the output of onnx-fix"),
     ("aten", "onnx-fix", "drops_the_last_node", "WRONG:"),
     # A linter without findings reports every node as supported.
     ("targets", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: targets, onnxruntime 1.31: yes that runs"),
