@@ -132,6 +132,11 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
         let Some(formal) = schema.input(position) else { break };
         found.extend(input(*operand, formal, Slot::Input(position), schema));
     }
+    // Omitted inputs at the end are valid unless they are elements of a variadic input.
+    for (position, operand) in op.inputs.iter().enumerate().skip(inputs.len()) {
+        let formal = schema.input(position).filter(|formal| matches!(formal.option, Arity::Variadic { .. }));
+        found.extend(formal.and_then(|formal| input(*operand, formal, Slot::Input(position), schema)));
+    }
     let (least, most) = (schema.min_outputs, schema.max_outputs);
     found.extend(count(outputs.len(), least, most, Slot::Output));
     for (position, operand) in outputs.iter().enumerate() {
@@ -218,7 +223,10 @@ fn count(found: usize, least: u16, most: u16, slot: fn(usize) -> Slot) -> Option
 fn input(operand: Operand, formal: &'static Formal, slot: Slot, schema: &'static Schema) -> Option<Obstacle> {
     let name = formal.name;
     match operand {
-        Operand::Absent => (formal.option == Arity::Single).then_some(Obstacle::Missing { slot, name }),
+        Operand::Absent => {
+            let is_required = formal.option != Arity::Optional && !schema.vendor;
+            is_required.then_some(Obstacle::Missing { slot, name })
+        }
         Operand::Present { negative: true, .. } if formal.non_negative => {
             Some(Obstacle::Negative { slot, name })
         }

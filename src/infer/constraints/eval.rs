@@ -2,8 +2,8 @@
 
 use super::value::{Value, all, any, arithmetic, compare, decided};
 use super::{Scope, int};
-use crate::graph::AttrValue;
-use crate::graph::dim::{Answer, Dim};
+use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
+use crate::graph::{AttrValue, ElemType};
 use crate::infer::shape::{Size, number, product};
 use crate::schema::constraints::{Binary, Expr};
 
@@ -61,6 +61,9 @@ impl Scope<'_> {
             Some(AttrValue::Floats(floats)) => {
                 Some(Value::Reals(floats.iter().map(|&float| float.into()).collect()))
             }
+            Some(AttrValue::Strings(texts)) => Some(Value::Texts(
+                texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
+            )),
             Some(AttrValue::Float(float)) => Some(Value::Reals(vec![(*float).into()])),
             _ => self
                 .cx
@@ -91,6 +94,7 @@ impl Scope<'_> {
             "len" => match arg(0)? {
                 Value::Ints(ints) => known(ints.len()),
                 Value::Reals(reals) => known(reals.len()),
+                Value::Texts(texts) => known(texts.len()),
                 _ => None,
             },
             "sum" => arg(0)?
@@ -110,6 +114,14 @@ impl Scope<'_> {
             "or" => arg(0).or_else(|| arg(1)),
             "select" => select(&arg(0)?, &arg(1)?),
             "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
+            "is_output_type" => self.is_output_type(arg(0)?.as_int()?),
+            "without" => {
+                let (list, at) = (arg(0)?, arg(1)?);
+                let mut rest = list.as_ints()?.to_vec();
+                rest.remove(position(at.as_int()?, rest.len())?);
+                Some(Value::Ints(rest))
+            }
+            "broadcasts" => broadcasts(arg(0)?.as_ints()?, arg(1)?.as_ints()?, self.cx.bounds()),
             "distinct" => distinct(arg(0)?.as_ints()?).map(Value::Answer),
             "is_present" => self.attribute_is_present(args),
             _ => None,
@@ -139,6 +151,14 @@ impl Scope<'_> {
         }
     }
 
+    /// Decides whether the first output may have the element type with this number.
+    fn is_output_type(&self, number: &Dim) -> Option<Value> {
+        let (schema, number) = (self.cx.schema?, number.as_const()?);
+        let elem = i32::try_from(number).ok().and_then(ElemType::from_number);
+        let allowed = schema.allowed(schema.output(0)?);
+        Some(Value::Answer(decided(elem.is_some_and(|elem| allowed.has_tensor(elem)))))
+    }
+
     fn has_formal(&self, name: &str) -> bool {
         self.cx.schema.is_some_and(|schema| schema.inputs.iter().any(|formal| formal.name == name))
     }
@@ -160,11 +180,7 @@ fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
 /// Returns the elements of a list at an index or at a list of indices, which may count from the end.
 fn select(list: &Value, at: &Value) -> Option<Value> {
     let list = list.as_ints()?;
-    let index = |at: &Dim| {
-        let at = at.as_const()?;
-        let at = if at < 0 { at.checked_add(i64::try_from(list.len()).ok()?)? } else { at };
-        list.get(usize::try_from(at).ok()?)
-    };
+    let index = |at: &Dim| list.get(position(at, list.len())?);
     match at {
         Value::Int(at) => int(index(at)?.clone()),
         Value::Ints(all) => {
@@ -172,6 +188,13 @@ fn select(list: &Value, at: &Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Counts an index from the start; `None` if it is out of range.
+fn position(at: &Dim, length: usize) -> Option<usize> {
+    let at = at.as_const()?;
+    let at = if at < 0 { at.checked_add(i64::try_from(length).ok()?)? } else { at };
+    usize::try_from(at).ok().filter(|&at| at < length)
 }
 
 /// Counts axes from the start.
@@ -184,6 +207,15 @@ fn from_start(axes: &Value, rank: &Dim) -> Option<Vec<Size>> {
         })
         .collect(),
     )
+}
+
+/// Decides whether two shapes broadcast.
+fn broadcasts(a: &[Size], b: &[Size], bounds: &Bounds) -> Option<Value> {
+    let pairs = a.iter().rev().zip(b.iter().rev());
+    Some(Value::Answer(all(pairs.map(|(a, b)| match (a, b) {
+        (Some(a), Some(b)) if matches!(broadcast(a, b, bounds), Broadcast::Conflict) => Answer::Never,
+        _ => Answer::Unknown,
+    }))))
 }
 
 /// Decides whether all elements differ; `None` if one is unknown.

@@ -13,6 +13,7 @@ use super::call::{NoSymbols, OpCall, schema_of};
 use super::fault::Fault;
 use super::ops::Cx;
 use super::shape::Size;
+use crate::schema::Arity;
 use crate::schema::constraints::{Constraint, Kind, constraints};
 use value::Value;
 
@@ -58,7 +59,16 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the position of a formal input that is present and is not variadic.
+    /// Returns the positions of the inputs of a formal, which are several if it is variadic.
+    fn positions(&self, input: &str) -> Option<std::ops::Range<usize>> {
+        let formals = self.cx.schema?.inputs;
+        let at = formals.iter().position(|formal| formal.name == input)?;
+        let end =
+            if matches!(formals[at].option, Arity::Variadic { .. }) { self.cx.inputs() } else { at + 1 };
+        Some(at..end)
+    }
+
+    /// Returns the position of an input that is present.
     fn position(&self, input: &str) -> Option<usize> {
         let formals = self.cx.schema?.inputs;
         let at = formals.iter().position(|formal| formal.name == input)?;

@@ -18,7 +18,10 @@ struct Expected {
 impl Scope<'_> {
     /// Checks `W [M, C]`.
     pub(super) fn shape(&mut self, input: &str, shapes: &[Vec<Axis>], text: &'static str) -> Option<Fault> {
-        let at = self.position(input)?;
+        self.positions(input)?.find_map(|at| self.shape_of(at, shapes, text))
+    }
+
+    fn shape_of(&mut self, at: usize, shapes: &[Vec<Axis>], text: &'static str) -> Option<Fault> {
         let dims = self.cx.dims(at)?.to_vec();
         let fits = |scope: &Self, axes| scope.fits(&dims, axes);
         if !shapes.iter().any(|axes| fits(self, axes)) {

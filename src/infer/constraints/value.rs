@@ -115,6 +115,11 @@ pub fn compare(operator: Binary, a: &Value, b: &Value, bounds: &Bounds) -> Answe
         (Binary::Ne, ..) if a.len().is_none() && b.len().is_none() => {
             return compare(Binary::Eq, a, b, bounds).negated();
         }
+        (Binary::Eq, Value::Answer(a), Value::Answer(b))
+            if *a != Answer::Unknown && *b != Answer::Unknown =>
+        {
+            return decided(a == b);
+        }
         (Binary::Eq, Value::Text(a), Value::Text(b)) => return decided(a == b),
         (Binary::In, Value::Text(a), Value::Texts(b)) => return decided(b.contains(a)),
         (Binary::In, Value::Int(a), Value::Ints(b)) => {

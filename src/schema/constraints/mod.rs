@@ -19,7 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("", include_str!("normalization.txt")),
     ("", include_str!("sequence.txt")),
     ("", include_str!("signal.txt")),
-    ("com.microsoft", include_str!("microsoft.txt")),
+    ("ai.onnx.ml", include_str!("ml.txt")),
 ];
 
 /// A line of an entry.
