@@ -157,5 +157,13 @@ pub fn constraints(domain: &str, op: &str) -> &'static [Constraint] {
     })
 }
 
+/// Returns the domain and name of every operator with constraints, sorted.
+pub fn operators() -> Vec<(&'static str, &'static str)> {
+    let all = ENTRIES.iter().flat_map(|(domain, of)| of.keys().map(move |op| (*domain, *op)));
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable();
+    all
+}
+
 #[cfg(test)]
 mod tests;
