@@ -87,6 +87,8 @@
 #![warn(missing_docs)]
 
 #[doc(hidden)]
+pub mod analyses;
+#[doc(hidden)]
 pub mod batching;
 #[cfg(feature = "tools")]
 #[doc(hidden)]

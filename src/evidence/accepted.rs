@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::analyses::locate::{Locator, Part, node_name};
 use crate::diag::Place;
 use crate::graph::Model;
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
-use crate::lint::locate::{Locator, Part, node_name};
 use crate::source::SourceFiles;
 
 /// Metadata key under which a model or node lists suppressed rules: `EXP001, DTY: why`.

@@ -1,12 +1,12 @@
 //! `--export-log`: attributes findings of an exporter log to nodes, by source line.
 
+use crate::analyses::exporter;
+use crate::analyses::locate::{Locator, Part};
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
-use crate::lint::exporter;
-use crate::lint::locate::{Locator, Part};
 use crate::source::SourceFiles;
 
 /// Findings of a log that apply to one model.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::logged::is_same;
+use crate::analyses::exporter;
+use crate::analyses::locate::Locator;
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, RuleId};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
-use crate::lint::exporter;
-use crate::lint::locate::Locator;
 use crate::python;
 use crate::source::{SourceFiles, is_library};
 use crate::torch::trace::Trace;

@@ -1,6 +1,7 @@
 //! Findings about the obstacles of a conversion.
 
 use super::options::Options;
+use crate::analyses::locate::{Locator, Part};
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::edit::inline::Hindrance;
@@ -10,7 +11,6 @@ use crate::graph::dim::Dim;
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Facts, Shape};
-use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
 use crate::source::SourceFiles;
 use crate::targets::{Refusal, free_inputs, judge};

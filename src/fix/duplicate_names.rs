@@ -1,10 +1,10 @@
 //! SPC013, SPC015 and SPC023: gives every value a unique name, or rejects the model.
 
+use crate::analyses::locate::Locator;
 use crate::diag::{Finding, Level, Place};
 use crate::edit::{Change, Duplicates, Editor, Site, duplicate_names};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, ValueId};
-use crate::lint::locate::Locator;
 use crate::source::SourceFiles;
 
 /// Renames definitions until every name in scope is unique.

@@ -2,6 +2,8 @@
 
 use super::options::Options;
 use super::{conversion_errors, value_info};
+use crate::analyses::dynamic::{blocked as obstacles, samples, unfit};
+use crate::analyses::sized::{carry, free};
 use crate::batching::request::resolve;
 use crate::batching::{Batched, Layout, plan};
 use crate::diag::Finding;
@@ -10,8 +12,6 @@ use crate::diag::rule_ids::{DECLARED_TYPE, INTERNAL_FAULT};
 use crate::edit::inline;
 use crate::edit::{AnalysisView, Change, Editor, Site};
 use crate::graph::{DeclaredDim, Dimension, Model, TypeKind, ValueId};
-use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
-use crate::lint::sized::{carry, free};
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 

@@ -6,13 +6,13 @@ use indexmap::IndexSet;
 
 use super::options::Options;
 use super::value_info;
+use crate::analyses::detectors::{input_weights, lost_sizes, pinned_sizes};
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
 use crate::edit::{AnalysisView, By, Change, Editor, Safety, Site};
 use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
-use crate::lint::builtin::{input_weights, lost_sizes, pinned_sizes};
 
 /// Removes weights from the inputs, if EXP015 is selected and unsafe fixes are enabled.
 /// Callers can then no longer override them, so that other passes can treat them as constants.

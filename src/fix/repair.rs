@@ -8,11 +8,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::Options;
+use crate::analyses::suggestions::{Suggestion, mends};
+use crate::analyses::{LintContext, LintOptions, detected};
 use crate::diag::Selection;
 use crate::edit::{AnalysisView, Editor, Patch};
 use crate::graph::Model;
-use crate::lint::suggestions::{Suggestion, mends};
-use crate::lint::{LintContext, LintOptions, detected};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 

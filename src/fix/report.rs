@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::precision::{KeepReason, Narrowed};
 use super::size;
+use crate::analyses::locate::{Locator, node_name};
 use crate::edit::{self, Change, Changes, Site};
 pub use crate::edit::{Kind, Safety};
 use crate::egraph;
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
-use crate::lint::locate::{Locator, node_name};
 use crate::source::SourceFiles;
 
 /// Changes of a model, by rule and by location. Reports are deterministic.

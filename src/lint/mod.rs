@@ -1,35 +1,21 @@
-//! Linting of models: built-in detectors, and pattern rules through the matcher.
+//! Linting of models: findings of the built-in detectors and of pattern rules, and support of target runtimes.
 
-#[doc(hidden)]
-pub mod builtin;
-#[doc(hidden)]
-pub mod context;
-#[doc(hidden)]
-pub mod dynamic;
-#[doc(hidden)]
-pub mod exporter;
-#[doc(hidden)]
-pub mod locate;
 mod pattern;
 #[doc(hidden)]
 pub mod picture;
-#[doc(hidden)]
-pub mod sized;
-pub mod suggestions;
 mod targets;
-mod whole_flow;
 
 #[doc(hidden)]
-pub use context::LintContext;
-pub use context::LintOptions;
+pub use crate::analyses::LintContext;
+pub use crate::analyses::LintOptions;
 
-use crate::diag::{Finding, Place, Sink};
+use crate::analyses::locate::Part;
+use crate::analyses::{detected, dynamic};
+use crate::diag::{Finding, Place};
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
 use crate::infer;
-
-use locate::Part;
 
 /// Returns the findings of `model` that `options` select, each fault once.
 ///
@@ -65,18 +51,4 @@ fn locate_in_text(finding: &mut Finding, cx: &LintContext) {
     {
         graph.at = whole.at;
     }
-}
-
-/// Returns the selected findings of the built-in detectors.
-pub fn detected(cx: &LintContext) -> Vec<Finding> {
-    let selection = &cx.options.selection;
-    let mut sink = Sink::default();
-    for detector in builtin::detectors() {
-        if detector.rules.iter().any(|rule| selection.contains(rule.code)) {
-            (detector.run)(cx, &mut sink);
-        }
-    }
-    let mut findings = sink.finish();
-    findings.retain(|finding| selection.contains(&finding.code));
-    findings
 }

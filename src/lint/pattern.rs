@@ -2,9 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::context::{LintContext, number};
-use super::locate::Part;
-use super::suggestions;
+use crate::analyses::context::{LintContext, number};
+use crate::analyses::locate::Part;
+use crate::analyses::suggestions;
 use crate::diag::Finding;
 use crate::edit::{Patch, PatchNode, PatchOp};
 use crate::graph::{NodeId, ValueId};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::locate::node_name;
+use crate::analyses::locate::node_name;
 use crate::diag::picture::{Edge, Picture, Shape, ShapeKind};
 use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};

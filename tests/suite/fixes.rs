@@ -4,11 +4,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use onnx_lint::analyses::locate::node_name;
 use onnx_lint::diag::{Applicability, Finding};
 use onnx_lint::edit::RULE_KEY;
 use onnx_lint::fix::{Options, Outcome, Report, fix};
 use onnx_lint::graph::{Model, Node, NodeId, Owner, Port, ValueInfo, scopes};
-use onnx_lint::lint::locate::node_name;
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;

@@ -5,8 +5,8 @@ mod pieces;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::LintContext;
-use super::locate::Part;
+use crate::analyses::LintContext;
+use crate::analyses::locate::Part;
 use crate::diag::rule_ids::TARGET_UNSUPPORTED;
 use crate::diag::{Finding, Level, Place};
 use crate::graph::syntax::suggest::counted;

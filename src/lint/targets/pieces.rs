@@ -4,10 +4,10 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::analyses::LintContext;
 use crate::graph::dim::Dim;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::{Fact, Facts};
-use crate::lint::LintContext;
 use crate::targets::Judged;
 
 /// Partitioning of the main graph between a target and its fallback.

@@ -1,0 +1,87 @@
+//! EXP001 in graphs of the torch.export-based exporter.
+//!
+//! It reports dynamic dimensions that the exporter recorded as valid for some sizes only, and dynamic dimensions whose
+//! name is a number: the size that the export fixed.
+
+use super::Detector;
+use crate::analyses::LintContext;
+use crate::diag::rule_ids::BAKED_SHAPE;
+use crate::diag::{Finding, Level, Sink};
+use crate::graph::dim::{Dim, Symbol};
+use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
+
+/// Detector of EXP001.
+pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
+
+/// Lower bound that the exporter assumes of every size; it is not reported.
+const LEAST_SUPPOSED: i64 = 2;
+
+fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Option<Finding> {
+    let range = cx.facts.bounds.of(size);
+    let name = cx.name(input);
+    let least = range.lo.filter(|&lo| lo > LEAST_SUPPOSED);
+    // The author may have requested a range, `Dim("seq", max=512)`, but not a single size.
+    let (level, holds) = match (range.as_point(), least, range.hi) {
+        (Some(number), ..) => (Level::Warning, format!("for {number} only")),
+        (None, Some(least), Some(most)) => (Level::Info, format!("from {least} to {most} only")),
+        (None, Some(least), None) => (Level::Info, format!("from {least}")),
+        (None, None, Some(most)) => (Level::Info, format!("up to {most}")),
+        (None, None, None) => return None,
+    };
+    let message =
+        format!("input `{name}` declares `{size}` dynamic, but the exported graph is valid {holds}");
+    let mut finding = BAKED_SHAPE
+        .at(level)
+        .finding(message, cx.places.declaration(input))
+        .label(format!("axis {axis} is dynamic"))
+        .note(
+            "torch.export recorded this range, within which conditions like `if x.shape[1] > 8` are constant",
+        )
+        .help("if the range is not intended, remove the condition on the size from `forward`");
+    finding.source = cx.places.source_of_value(input);
+    finding.anchor.module = cx.model.values[input].name.clone();
+    Some(finding)
+}
+
+/// Creates the finding of an axis whose name is its size: PyTorch 2.5 exports static axes like this.
+fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Finding {
+    let name = cx.name(input);
+    let message = format!(
+        "axis {axis} of input `{name}` is dynamic, but its name `{number}` is the size that the export fixed"
+    );
+    let mut finding = BAKED_SHAPE
+        .at(Level::Info)
+        .finding(message, cx.places.declaration(input))
+        .label("a runtime accepts any size here, but the graph may be valid for one size only")
+        .note("torch.export specialized the axis, for example because of a loop over it or a table of its length")
+        .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static");
+    finding.source = cx.places.source_of_value(input);
+    finding.anchor.module = cx.model.values[input].name.clone();
+    finding
+}
+
+/// Returns the axes of an input whose names are numbers, with these numbers.
+fn numbers(port: &Port) -> Vec<(usize, i64)> {
+    let Some(TypeKind::Tensor { shape: Some(shape), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
+        return Vec::new();
+    };
+    let number = |(axis, dimension): (usize, &Dimension)| match &dimension.dim {
+        DeclaredDim::Param(name) => Some((axis, name.parse().ok()?)),
+        DeclaredDim::Value(_) | DeclaredDim::Absent => None,
+    };
+    shape.iter().enumerate().filter_map(number).collect()
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let mut seen: Vec<Symbol> = Vec::new();
+    for port in &cx.model.graphs[cx.model.main].inputs {
+        sink.extend(numbers(port).into_iter().map(|(axis, number)| numbered(cx, port.value, axis, number)));
+        for (axis, size) in cx.facts[port.value].dims().unwrap_or_default().iter().enumerate() {
+            let Some(symbol) = size.as_ref().and_then(Dim::as_symbol) else { continue };
+            if !seen.contains(symbol) {
+                seen.push(symbol.clone());
+                sink.extend(narrow(cx, port.value, axis, symbol));
+            }
+        }
+    }
+}

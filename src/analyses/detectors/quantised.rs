@@ -1,0 +1,97 @@
+//! QDQ: faults of quantized graphs.
+
+use super::Detector;
+use crate::analyses::LintContext;
+use crate::analyses::locate::Part;
+use crate::diag::rule_ids::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
+use crate::diag::{Finding, Sink};
+use crate::graph::{Node, NodeId, ValueId};
+use crate::infer::Fact;
+
+/// Detector of QDQ001, QDQ002 and QDQ003.
+pub const DETECTORS: &[Detector] =
+    &[Detector { rules: &[SCALE_NOT_POSITIVE, PER_CHANNEL_SIZE, DOUBLE_QUANTIZATION], run }];
+
+fn bad_scale(cx: &LintContext, node: NodeId, scale: f64) -> Finding {
+    let message = format!("the scale of `{}` is {scale}, but a scale must be positive", cx.node_name(node));
+    cx.at_node(SCALE_NOT_POSITIVE, node, Part::Input(1), message)
+        .note("some quantization tools write a scale of 0 for a channel that contains only zeros")
+        .help("calibrate with data for which this value is not always zero, or set the scale to 1")
+}
+
+fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
+    let message =
+        format!("`{}` has {scales} scales, but axis {axis} has {size} elements", cx.node_name(node));
+    cx.at_node(PER_CHANNEL_SIZE, node, Part::Input(1), message)
+        .label(format!("must have {size} scales"))
+        .help("set `axis` to the channel axis")
+}
+
+fn double(cx: &LintContext, node: NodeId, first: NodeId) -> Finding {
+    let message = format!("`{}` quantizes a value again with the same scale", cx.node_name(node));
+    cx.at_node(DOUBLE_QUANTIZATION, node, Part::Whole, message)
+        .related(cx.places.node(first, Part::Whole), "first quantized here")
+        .help("remove the second pair of QuantizeLinear and DequantizeLinear")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        if is_quantiser(node) {
+            sink.extend(not_positive(cx, node).map(|scale| bad_scale(cx, id, scale)));
+            sink.extend(
+                channels(cx, node).map(|(scales, axis, size)| bad_channels(cx, id, scales, axis, size)),
+            );
+            sink.extend(quantised_before(cx, node).map(|first| double(cx, id, first)));
+        }
+    }
+}
+
+fn is_quantiser(node: &Node) -> bool {
+    matches!(node.domain(), "" | "com.microsoft")
+        && matches!(&*node.op_type, "QuantizeLinear" | "DequantizeLinear")
+}
+
+fn not_positive(cx: &LintContext, node: &Node) -> Option<f64> {
+    let scales = cx.input(node, 1).and_then(Fact::as_const)?.f64s().ok()?;
+    scales.into_iter().find(|scale| scale.is_nan() || *scale <= 0.0)
+}
+
+/// Returns the number of scales, the axis and the axis size, unless both numbers are equal.
+///
+/// A single scale is valid for any size. Blocked quantization is not checked.
+fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
+    let is_blocked = node.attr("block_size").and_then(|size| size.as_int()).unwrap_or(0) != 0;
+    let [scales] = cx.input(node, 1)?.dims().filter(|_| !is_blocked)? else { return None };
+    let scales = scales.as_ref()?.as_const().filter(|&scales| scales > 1)?;
+    let dims = cx.input(node, 0)?.dims()?;
+    let axis = node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(1);
+    let place = if axis < 0 { axis + i64::try_from(dims.len()).ok()? } else { axis };
+    let size = dims.get(usize::try_from(place).ok()?)?.as_ref()?.as_const()?;
+    (size != scales).then_some((scales, axis, size))
+}
+
+/// Returns the QuantizeLinear two nodes before this one.
+///
+/// The node between must be a DequantizeLinear, and all three must have equal scales, zero points and axes.
+fn quantised_before(cx: &LintContext, node: &Node) -> Option<NodeId> {
+    let maker = |value: ValueId, op: &str| {
+        let (id, _) = cx.model.producer(value)?;
+        (&*cx.model.nodes[id].op_type == op).then_some(id)
+    };
+    if &*node.op_type != "QuantizeLinear" {
+        return None;
+    }
+    let dequantised = maker(node.input(0)?, "DequantizeLinear")?;
+    let first = maker(cx.model.nodes[dequantised].input(0)?, "QuantizeLinear")?;
+    let same = |other: NodeId| {
+        let other = &cx.model.nodes[other];
+        [1, 2].into_iter().all(|input| same_constant(cx, node.input(input), other.input(input)))
+            && node.attr("axis") == other.attr("axis")
+    };
+    (same(dequantised) && same(first)).then_some(first)
+}
+
+fn same_constant(cx: &LintContext, a: Option<ValueId>, b: Option<ValueId>) -> bool {
+    let constant = |value: Option<ValueId>| value.and_then(|value| cx.facts[value].as_const());
+    a == b || constant(a).is_some_and(|a| constant(b).is_some_and(|b| a == b))
+}

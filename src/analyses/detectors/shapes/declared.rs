@@ -1,0 +1,149 @@
+//! SHP002 and EXP014: declared shapes that differ from inferred ones.
+
+use super::Detector;
+use crate::analyses::LintContext;
+use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
+use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
+use crate::infer::{Contradiction, Facts};
+
+/// Detector of EXP014 and SHP002.
+pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
+
+fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
+    let name = cx.name(found.value);
+    let message = format!("`{name}` is declared as {}, but is {}", found.declared, found.inferred);
+    cx.at_value(DECLARED_SHAPE_WRONG, found.value, message)
+        .label(format!("{}", found.inferred))
+        .related(cx.places.declaration(found.value), "declared here")
+        .note("runtimes warn, plan memory for the wrong shape, or reject the model")
+        .fix(Applicability::Safe, "corrects the declaration")
+}
+
+/// Output axis that is declared static, although its size depends on the inputs.
+pub struct StaticDim {
+    /// Axis, from 0.
+    pub axis: usize,
+    /// Declared size.
+    pub number: i64,
+    /// Inferred size.
+    pub size: Dim,
+}
+
+fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
+    let describe = |one: &StaticDim| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
+    let list: Vec<String> = pinned.iter().map(describe).collect();
+    let message = format!("output `{}` declares {}", cx.name(port.value), list.join(", and "));
+    // The declaration is correct for callers that use only this size.
+    let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
+    let mut finding = rule.finding(message, cx.places.declaration(port.value));
+    finding.source = cx.places.source_of_value(port.value);
+    finding.anchor.module = cx.model.values[port.value].name.clone();
+    finding
+        .label("this size depends on the inputs")
+        .note("at other sizes, runtimes warn, or plan memory for the wrong shape")
+        .fix(Applicability::Safe, "declares it as dynamic")
+}
+
+/// Returns the output axes that are declared static, although their sizes depend on the inputs.
+///
+/// Inference proves the dependence.
+pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
+    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
+    else {
+        return Vec::new();
+    };
+    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
+        return Vec::new();
+    };
+    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
+        let DeclaredDim::Value(number) = dimension.dim else { return None };
+        let size = known.as_ref().filter(|size| size.as_const().is_none())?;
+        let is_of_input = |symbol: &Symbol| !facts.has_made(symbol) || facts.is_free(symbol);
+        let varies = size.symbols().all(|symbol| is_of_input(symbol) && symbol.kind() == SymbolKind::Size)
+            && size.equals(&Dim::known(number), &facts.bounds) == Answer::Unknown
+            && TRIED.iter().any(|&tried| size_at(size, tried).is_some_and(|size| size != number));
+        (number >= 0 && varies).then(|| StaticDim { axis, number, size: size.clone() })
+    };
+    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+}
+
+/// Sizes of dynamic axes to try.
+///
+/// They are needed, because an expression can be constant without simplifying to a constant.
+const TRIED: [i64; 4] = [1, 2, 3, 5];
+
+/// Evaluates a size with `tried` for every symbol.
+fn size_at(size: &Dim, tried: i64) -> Option<i64> {
+    size.substitute(&|_| Some(Dim::known(tried)))?.as_const()
+}
+
+/// Declared dimension with a generated name, although its size follows from the inputs.
+pub struct LostSize {
+    /// Axis, from 0.
+    pub axis: usize,
+    /// Declared name.
+    pub name: String,
+    /// Inferred size.
+    pub size: Dim,
+}
+
+fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
+    let list: Vec<String> = lost.iter().map(|lost| format!("`{}` is {}", lost.name, lost.size)).collect();
+    let message = format!("the exporter lost axis names of output `{}`: {}", cx.name(value), list.join(", "));
+    let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
+    finding.source = cx.places.source_of_value(value);
+    finding.anchor.module = cx.model.values[value].name.clone();
+    finding.fix(Applicability::Safe, "restores these names")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    sink.extend(cx.facts.contradictions.iter().map(|found| wrong(cx, found)));
+    for port in &cx.model.graphs[cx.model.main].outputs {
+        let sizes = lost_sizes(cx.facts, port);
+        sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));
+        let sizes = pinned_sizes(cx.facts, port);
+        sink.extend((!sizes.is_empty()).then(|| pinned(cx, port, &sizes)));
+    }
+}
+
+/// Returns the declared dimensions with generated names whose sizes follow from the inputs.
+pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
+    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
+    else {
+        return Vec::new();
+    };
+    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
+        return Vec::new();
+    };
+    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
+        let DeclaredDim::Param(name) = &dimension.dim else { return None };
+        let dim = known.as_ref()?;
+        let is_given = |symbol: &Symbol| !is_made_up(symbol.name()) && !facts.has_made(symbol);
+        let is_named = dim.symbols().all(|symbol| is_given(symbol) && symbol.kind() == SymbolKind::Size);
+        (is_made_up(name) && is_named).then(|| LostSize { axis, name: name.to_string(), size: dim.clone() })
+    };
+    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+}
+
+/// Whether PyTorch's tracing exporter generated the name: `Reshape12_dim_0`.
+fn is_made_up(name: &str) -> bool {
+    let Some((value, axis)) = name.rsplit_once("_dim_") else { return false };
+    !value.is_empty() && !axis.is_empty() && axis.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_dimension_names_are_recognized() {
+        for name in ["Reshape12_dim_0", "x_dim_11"] {
+            assert!(is_made_up(name), "{name}");
+        }
+        for name in ["batch", "hidden_dim", "_dim_0", "x_dim_", "x_dim_a"] {
+            assert!(!is_made_up(name), "{name}");
+        }
+    }
+}

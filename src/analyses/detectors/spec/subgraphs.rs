@@ -1,0 +1,133 @@
+//! Subgraphs of control flow with a wrong number of inputs or outputs.
+
+use super::Detector;
+use crate::analyses::LintContext;
+use crate::analyses::locate::Part;
+use crate::diag::rule_ids::BODY_SIGNATURE;
+use crate::diag::{Finding, Sink};
+use crate::graph::{AttrValue, GraphId, Node, NodeId};
+
+/// Detector of SPC033.
+pub const DETECTOR: Detector = Detector { rules: &[BODY_SIGNATURE], run };
+
+/// Required number of inputs or outputs of a subgraph.
+#[derive(Clone, Copy)]
+struct Wanted {
+    count: usize,
+    /// Whether more are allowed: a node can omit trailing outputs.
+    or_more: bool,
+}
+
+impl Wanted {
+    fn exactly(count: usize) -> Self {
+        Wanted { count, or_more: false }
+    }
+
+    fn is_met(self, found: usize) -> bool {
+        found == self.count || self.or_more && found > self.count
+    }
+}
+
+fn wrong_count(
+    cx: &LintContext,
+    node: NodeId,
+    attr: &str,
+    what: &str,
+    wanted: Wanted,
+    found: usize,
+    why: &str,
+) -> Finding {
+    let more = if wanted.or_more { "at least " } else { "" };
+    let plural = if wanted.count == 1 { "" } else { "s" };
+    let message = format!(
+        "`{attr}` of `{}` has {found} {what}s, but needs {more}{} {what}{plural}",
+        cx.node_name(node),
+        wanted.count
+    );
+    cx.at_node(BODY_SIGNATURE, node, Part::Attr(attr), message).label(why)
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
+        for attr in &node.attrs {
+            let AttrValue::Graph(body) = attr.value else { continue };
+            let signature = match (&*node.op_type, &*attr.name) {
+                ("If", "then_branch" | "else_branch") => Some(branch(node)),
+                ("Loop", "body") => Some(loop_body(node)),
+                ("Scan", "body") => scan_body(cx, node, body),
+                ("SequenceMap", "body") => Some(map_body(node)),
+                _ => None,
+            };
+            if let Some(signature) = signature {
+                sink.extend(signature.check(cx, id, &attr.name, body));
+            }
+        }
+    }
+}
+
+/// Required signature of a subgraph, with the reasons.
+struct Signature {
+    inputs: Wanted,
+    why_inputs: &'static str,
+    outputs: Wanted,
+    why_outputs: &'static str,
+}
+
+impl Signature {
+    fn check(&self, cx: &LintContext, node: NodeId, attr: &str, body: GraphId) -> Vec<Finding> {
+        let graph = &cx.model.graphs[body];
+        let sides = [
+            ("input", self.inputs, graph.inputs.len(), self.why_inputs),
+            ("output", self.outputs, graph.outputs.len(), self.why_outputs),
+        ];
+        let wrong = sides.into_iter().filter(|(_, wanted, found, _)| !wanted.is_met(*found));
+        wrong
+            .map(|(what, wanted, found, why)| wrong_count(cx, node, attr, what, wanted, found, why))
+            .collect()
+    }
+}
+
+fn branch(node: &Node) -> Signature {
+    Signature {
+        inputs: Wanted::exactly(0),
+        why_inputs: "a branch has no inputs: it captures values of the outer graph",
+        outputs: Wanted::exactly(node.outputs.len()),
+        why_outputs: "one for each output of the `If`",
+    }
+}
+
+/// Returns the signature of a Loop body.
+///
+/// Its first two inputs are the iteration number and the condition.
+fn loop_body(node: &Node) -> Signature {
+    let carried = node.inputs.len().saturating_sub(2);
+    Signature {
+        inputs: Wanted::exactly(carried + 2),
+        why_inputs: "the iteration, the condition, and one for each carried value",
+        outputs: Wanted { count: node.outputs.len().max(carried) + 1, or_more: node.outputs.len() < carried },
+        why_outputs: "the condition, and one for each output of the `Loop`",
+    }
+}
+
+/// Returns the signature of a Scan body.
+///
+/// Returns `None` at opset 8, where sequence lengths come first, and without a valid `num_scan_inputs`.
+fn scan_body(cx: &LintContext, node: &Node, body: GraphId) -> Option<Signature> {
+    let opset = cx.model.opset(body, "")?;
+    let scanned = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;
+    (opset >= 9 && scanned <= node.inputs.len()).then(|| Signature {
+        inputs: Wanted::exactly(node.inputs.len()),
+        why_inputs: "one for each input of the `Scan`",
+        outputs: Wanted::exactly(node.outputs.len()),
+        why_outputs: "one for each output of the `Scan`",
+    })
+}
+
+fn map_body(node: &Node) -> Signature {
+    Signature {
+        inputs: Wanted::exactly(node.inputs.len()),
+        why_inputs: "one for each input of the `SequenceMap`",
+        outputs: Wanted::exactly(node.outputs.len()),
+        why_outputs: "one for each output of the `SequenceMap`",
+    }
+}

@@ -1,0 +1,84 @@
+//! Legality of every node at its opset, by the schema table.
+
+use super::Detector;
+use super::obstacle::{self, Bound};
+use crate::analyses::LintContext;
+use crate::diag::{Finding, Sink};
+use crate::graph::dim::Dim;
+use crate::graph::{Node, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
+
+/// Detector of nodes that are illegal at their opset or at the requested one.
+pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        sink.extend(obstacle::duplicate_attributes(cx, id));
+        let known = schema::domain(node.domain()).is_some() && cx.model.callee(id).is_none();
+        let opset = cx.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
+        if let (true, Some(opset)) = (known, opset) {
+            sink.extend(check(cx, id, node, opset));
+        }
+    }
+}
+
+/// Reports the obstacles of a node at its own opset, or else the first one at the requested opset.
+fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
+    let attrs: Vec<AttrUse> =
+        node.attrs.iter().map(|attr| AttrUse { name: &attr.name, value: (&attr.value).into() }).collect();
+    let operands = |values: &[Option<ValueId>]| -> Vec<Operand> {
+        values.iter().map(|value| value.map_or(Operand::Absent, |value| operand(&cx.facts[value]))).collect()
+    };
+    let (inputs, outputs) = (operands(&node.inputs), operands(&node.outputs));
+    let op = OpUse {
+        domain: node.domain(),
+        name: &node.op_type,
+        epoch: None,
+        attrs: &attrs,
+        inputs: &inputs,
+        outputs: &outputs,
+    };
+    let here = Bound { opset, as_stated: true };
+    let found = all_obstacles(&op, opset);
+    if !found.is_empty() {
+        return found.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, here)).collect();
+    }
+    let target = cx.options.opset.and_then(|target| u16::try_from(target).ok());
+    let Some(target) = target.filter(|&target| target != opset && node.domain().is_empty()) else {
+        return Vec::new();
+    };
+    let epoch = schema::lookup(op.domain, op.name, opset).map(|schema| schema.epoch);
+    let there = Bound { opset: target, as_stated: false };
+    let illegal = schema::legal(&OpUse { epoch, ..op }, target).err();
+    illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
+}
+
+/// Returns the obstacle that `schema::legal` finds, and the others of the schema at this opset.
+///
+/// Several operands with one unsupported type are one obstacle.
+fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
+    let Err(first) = schema::legal(op, opset) else { return Vec::new() };
+    let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);
+    let others = in_force.filter(|schema| !schema.deprecated).map(|schema| schema::obstacles(op, schema));
+    let mut found = vec![first];
+    for obstacle in others.unwrap_or_default() {
+        if !found.iter().any(|known| is_same(&known.obstacle, &obstacle)) {
+            found.push(Illegal { obstacle, since: None });
+        }
+    }
+    found
+}
+
+fn is_same(a: &Obstacle, b: &Obstacle) -> bool {
+    match (a, b) {
+        (Obstacle::Type { ty: a, .. }, Obstacle::Type { ty: b, .. }) => a == b,
+        _ => a == b,
+    }
+}
+
+fn operand(fact: &Fact) -> Operand {
+    let is_negative = |dim: &Dim| dim.as_const().is_some_and(|number| number < 0);
+    let negative = fact.as_ints().is_some_and(|ints| ints.iter().flatten().any(is_negative));
+    Operand::Present { ty: fact.value_type(), negative }
+}
