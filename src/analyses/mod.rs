@@ -1,4 +1,4 @@
-//! Analyses of a model that `onnx-lint` reports and `onnx-fix` acts on: detectors, locations and suggested fixes.
+//! Analyses that `lint` and `fix` share: detectors, locations of findings, and suggested fixes.
 
 pub mod context;
 pub mod detectors;

@@ -186,8 +186,9 @@ impl Editor {
         splice(&self.model, node, body, &results, change)
     }
 
-    /// Sorts the nodes of every acyclic graph topologically.
-    pub fn put_in_order(&mut self) {
+    /// Sorts the nodes of every acyclic graph topologically; returns true if one was not sorted.
+    pub fn put_in_order(&mut self) -> bool {
+        let before = self.done.changes.len();
         for graph in scopes::live(&self.model) {
             let Ok(sorted) = order::sorted(&self.model, graph) else { continue };
             if sorted != self.model.graphs[graph].nodes {
@@ -196,15 +197,20 @@ impl Editor {
                 self.done.changes.push(change);
             }
         }
+        self.done.changes.len() > before
     }
 
-    /// Removes unused nodes and initializers; returns true if anything was removed.
+    /// Removes dead nodes and unused initializers; returns true if there were any.
     pub fn remove_dead_code(&mut self) -> bool {
+        let is_changed = self.remove_dead_nodes();
+        self.remove_unused_initializers() || is_changed
+    }
+
+    /// Removes dead nodes; returns true if there were any.
+    pub fn remove_dead_nodes(&mut self) -> bool {
         let dead = dead_code::dead_nodes(&self.model);
-        let live = scopes::live(&self.model);
-        let mut is_changed = !dead.is_empty();
         self.analysis.note_lost();
-        for &graph in live.iter().filter(|_| !dead.is_empty()) {
+        for graph in scopes::live(&self.model).into_iter().filter(|_| !dead.is_empty()) {
             let nodes = std::mem::take(&mut self.model.graphs[graph].nodes);
             let (gone, left): (Vec<NodeId>, Vec<NodeId>) =
                 nodes.into_iter().partition(|node| dead.contains(node));
@@ -214,8 +220,15 @@ impl Editor {
                 self.done.changes.extend(gone.into_iter().map(left_out));
             }
         }
+        !dead.is_empty()
+    }
+
+    /// Removes unused initializers; returns true if there were any.
+    pub fn remove_unused_initializers(&mut self) -> bool {
         let uses = Uses::new(&self.model);
-        for graph in live {
+        self.analysis.note_lost();
+        let mut is_changed = false;
+        for graph in scopes::live(&self.model) {
             let unused: FxHashSet<_> =
                 dead_code::unused_initializers(&self.model, &uses, graph).into_iter().collect();
             if unused.is_empty() {

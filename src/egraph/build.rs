@@ -25,7 +25,7 @@ pub struct Built<'m> {
     pub calls: Vec<(NodeId, ENode)>,
 }
 
-/// Builds the e-graph of one graph of the model.
+/// Builds the e-graph of one graph of the model. Equal nodes are merged if `merges` is set.
 ///
 /// # Errors
 /// The graph has a cycle.
@@ -34,6 +34,7 @@ pub fn build<'m>(
     graph: GraphId,
     facts: &Facts,
     uses: &Uses,
+    merges: bool,
 ) -> Result<Built<'m>, order::Cycle> {
     let nodes = order::sorted(model, graph)?;
     let scope = Scope::new(Tables::new(model, graph), graph, facts.bounds.clone());
@@ -41,6 +42,7 @@ pub fn build<'m>(
         model,
         facts,
         uses,
+        merges,
         built: Built { egraph: EGraph::new(scope), class_of: FxHashMap::default(), calls: Vec::new() },
     };
     let ports = model.graphs[graph].inputs.iter().chain(&model.graphs[graph].outputs);
@@ -64,6 +66,8 @@ struct Builder<'m, 'a> {
     model: &'m Model,
     facts: &'a Facts,
     uses: &'a Uses,
+    /// Whether equal nodes and constants are merged.
+    merges: bool,
     built: Built<'m>,
 }
 
@@ -89,7 +93,9 @@ impl Builder<'_, '_> {
     }
 
     fn constant(&mut self, class: Id, array: &Arc<crate::infer::eval::Array>) {
-        if let Some(id) = self.built.egraph.analysis.tables.intern_const(array) {
+        if let Some(id) = self.built.egraph.analysis.tables.intern_const(array)
+            && (self.merges || self.built.egraph.lookup(ENode::Const(id)).is_none())
+        {
             let constant = self.built.egraph.add(ENode::Const(id));
             self.built.egraph.union(class, constant);
         }
@@ -173,7 +179,7 @@ impl Builder<'_, '_> {
             attrs: tables.intern_attrs(node.attrs.clone(), schema),
             outputs: node.outputs.len() as u16,
             inputs,
-            token: needs_token(self.model, id, schema).then_some(id),
+            token: (!self.merges || needs_token(self.model, id, schema)).then_some(id),
             children: children.into(),
         }
     }

@@ -21,7 +21,10 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
     /// # Errors
     /// The graph has a cycle.
     pub fn new(model: &'m Model, graph: GraphId, facts: &Facts, uses: &Uses) -> Result<Self, order::Cycle> {
-        Ok(EquivalenceChecker { built: build(model, graph, facts, uses)?, saturation: Saturation::default() })
+        Ok(EquivalenceChecker {
+            built: build(model, graph, facts, uses, true)?,
+            saturation: Saturation::new(true, true),
+        })
     }
 
     /// Applies rules to prove more equalities. The rules of previous calls must be included.

@@ -101,8 +101,10 @@ impl Report {
 pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
 
 /// Saturation of one e-graph, in several runs; matches tried in one run are skipped in later ones.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Saturation<'r> {
+    folds_constants: bool,
+    merges_equal: bool,
     limits: Limits,
     done: Seen,
     /// Sequence number of each rule that was tried, by code of the rule.
@@ -121,14 +123,27 @@ struct Planned<'r> {
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
 impl<'r> Saturation<'r> {
+    /// Creates an empty saturation.
+    ///
+    /// The flags turn on constant folding, and merging of equal constants and sizes.
+    pub fn new(folds_constants: bool, merges_equal: bool) -> Self {
+        let (limits, done, numbers, report) = Default::default();
+        Saturation { folds_constants, merges_equal, limits, done, numbers, report }
+    }
+
+    /// Adds the facts that need no rule: constants, and equal sizes. Returns true if the e-graph changed.
+    fn evaluate(&self, egraph: &mut EGraph) -> bool {
+        let is_folded = self.folds_constants && fold(egraph, self.merges_equal);
+        self.merges_equal && sizes::unite(egraph) || is_folded
+    }
+
     /// Applies `rules` until nothing changes or a limit is reached. Skips matches that are `useless`.
     /// The rules of previous runs must be included.
     pub fn run(&mut self, egraph: &mut EGraph, rules: &[&'r Rule], useless: Useless) {
         let most = egraph.total_number_of_nodes() * self.limits.growth + self.limits.slack;
         let directions = rules.iter().flat_map(|rule| rule.directions());
         let reach = directions.map(|direction| direction.pattern.depth()).max().unwrap_or(0);
-        fold(egraph);
-        sizes::unite(egraph);
+        self.evaluate(egraph);
         for round in 0.. {
             if round == self.limits.rounds {
                 self.report.limit("rounds");
@@ -138,8 +153,7 @@ impl<'r> Saturation<'r> {
             let planned = self.search(egraph, rules, useless, &news);
             let mut changed = self.apply(egraph, planned);
             rebuild(egraph);
-            changed |= fold(egraph);
-            changed |= sizes::unite(egraph);
+            changed |= self.evaluate(egraph);
             if !changed {
                 return;
             }
@@ -262,7 +276,8 @@ fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
 }
 
 /// Adds a constant e-node to every class whose elements are all known, unless they are strings.
-fn fold(egraph: &mut EGraph) -> bool {
+/// If `merges` is not set, a constant is added to one class only.
+fn fold(egraph: &mut EGraph, merges: bool) -> bool {
     let mut constant: Vec<_> = egraph
         .classes()
         .filter(|class| !class.nodes.iter().any(|node| matches!(node, ENode::Const(_))))
@@ -274,7 +289,9 @@ fn fold(egraph: &mut EGraph) -> bool {
     constant.sort_unstable_by_key(|(id, _)| *id);
     let mut changed = false;
     for (class, array) in constant {
-        if let Some(id) = egraph.analysis.tables.intern_const(&array) {
+        if let Some(id) = egraph.analysis.tables.intern_const(&array)
+            && (merges || egraph.lookup(ENode::Const(id)).is_none())
+        {
             let constant = egraph.add(ENode::Const(id));
             changed |= egraph.union(class, constant);
         }

@@ -16,4 +16,4 @@ pub use choose::{Selection, choose};
 pub use cost::{Cost, CostModel, DimHints, Objective};
 pub use legality::{Blocker, Target, blockers};
 pub use plan::{Chosen, Planned, plan};
-pub use scope::{Done, Task, run};
+pub use scope::{Cleanup, Done, Task, run};

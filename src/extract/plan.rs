@@ -31,6 +31,10 @@ pub struct Chosen<'a, 'm> {
     pub rule: &'a dyn Fn(&str) -> Option<By>,
     /// Whether changes include their proofs.
     pub explains: bool,
+    /// Outputs of dead nodes that are kept.
+    pub dead: &'a [ValueId],
+    /// Whether unused optional outputs are removed.
+    pub drops_outputs: bool,
     /// Cost model, if the selection was made by cost.
     pub pricing: Option<&'a CostModel>,
 }
@@ -48,6 +52,7 @@ pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     let outputs: Vec<ValueId> = model.graphs[graph].outputs.iter().map(|port| port.value).collect();
     planner.claim(&outputs);
     outputs.iter().for_each(|&output| planner.output(output));
+    chosen.dead.iter().for_each(|&value| planner.dead(value));
     planner.captured();
     let Planner { mut patch, kept, renamed, ledger, owed, .. } = planner;
     let replaced = model.graphs[graph].nodes.iter().copied().filter(|node| !kept.contains(node));
@@ -148,6 +153,14 @@ impl<'a, 'm> Planner<'a, 'm> {
             origin,
             rule: None,
         });
+    }
+
+    /// Keeps the node of an unused value, unless the value is constant.
+    fn dead(&mut self, value: ValueId) {
+        let class = self.chosen.class_of.get(&value).map(|&class| self.class(class));
+        if let Some(class) = class.filter(|&class| !matches!(self.form(class), Some(ENode::Const(_)))) {
+            self.value(class);
+        }
     }
 
     /// Records the provenance of the selected e-node of a class under its last origin.
@@ -310,7 +323,9 @@ impl<'a, 'm> Planner<'a, 'm> {
             let old = kept.and_then(|node| self.model.nodes[node].output(usize::from(index)));
             let formal = schema.and_then(|schema| schema.output(usize::from(index)));
             let is_optional = formal.is_some_and(|formal| formal.option == crate::schema::Arity::Optional);
-            let may_drop = is_optional && may_lose_outputs(key, &|input| self.is_given(call, input));
+            let may_drop = is_optional
+                && self.chosen.drops_outputs
+                && may_lose_outputs(key, &|input| self.is_given(call, input));
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
                 // The class of this output is unused, or is produced under another name: `old` is still free.

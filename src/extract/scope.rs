@@ -8,7 +8,7 @@ use super::legalize::adapt;
 use super::provenance::Provenance;
 use super::{Blocker, Chosen, Selection, Target, blockers, choose, plan};
 use crate::diag::rule_ids::ADAPTED_FORM;
-use crate::edit::{By, Patch};
+use crate::edit::{By, Patch, is_unused};
 use crate::egraph::{self, EGraph, ENode, NodeRef, canonical};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId};
@@ -29,6 +29,21 @@ pub struct Task<'a> {
     pub pricing: Option<&'a CostModel>,
     /// Whether changes include their proofs.
     pub explains: bool,
+    /// Changes that extraction makes without a rule.
+    pub cleanup: Cleanup,
+}
+
+/// Changes that extraction makes without a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Cleanup {
+    /// Whether nodes with constant outputs are replaced by constants.
+    pub folds_constants: bool,
+    /// Whether equal nodes are merged.
+    pub merges_nodes: bool,
+    /// Whether unused optional outputs are removed.
+    pub drops_outputs: bool,
+    /// Whether nodes that are dead in the source graph are removed.
+    pub drops_dead_nodes: bool,
 }
 
 /// Result for one graph.
@@ -45,10 +60,12 @@ pub enum Done {
 
 /// Plans a cheap equivalent of a graph that is legal at the target.
 pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Task) -> Done {
-    let Ok(egraph::Built { mut egraph, class_of, calls }) = egraph::build(model, graph, facts, uses) else {
+    let Ok(egraph::Built { mut egraph, class_of, calls }) =
+        egraph::build(model, graph, facts, uses, task.cleanup.merges_nodes)
+    else {
         return Done::Unchanged;
     };
-    let mut saturation = egraph::Saturation::default();
+    let mut saturation = egraph::Saturation::new(task.cleanup.folds_constants, task.cleanup.merges_nodes);
     let useless =
         |egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]| is_useless(task.target, egraph, rule, nodes);
     saturation.run(&mut egraph, task.simplify, &useless);
@@ -70,7 +87,12 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         original.entry(canonical(&egraph, enode)).or_insert(*node);
     }
     let provenance = Provenance::new(&egraph, &original, &report.steps);
-    let roots = roots(model, graph, &class_of, task.pricing.is_none());
+    let dead = match task.cleanup.drops_dead_nodes {
+        true => Vec::new(),
+        false => unused_outputs(model, graph, uses),
+    };
+    let mut roots = roots(model, graph, &class_of, task.pricing.is_none());
+    roots.extend(dead.iter().filter_map(|value| class_of.get(value).copied()));
     let preferred = preferred(&egraph, &report.steps, task);
     let choice = choose(&egraph, task.target, &original, &preferred, &roots, task.pricing);
     let unselected = unselected(&egraph, &choice, &original, &report.steps, task);
@@ -91,6 +113,8 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         class_of: &class_of,
         rule: &rule,
         explains: task.explains,
+        dead: &dead,
+        drops_outputs: task.cleanup.drops_outputs,
         pricing: task.pricing,
     };
     let planned = plan(model, graph, &chosen);
@@ -168,6 +192,12 @@ fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) 
     let call = |node: &NodeRef| egraph[node.class].nodes.get(node.index as usize)?.as_call();
     rule.phase == Phase::Convert
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
+}
+
+/// Returns the outputs of the nodes of a graph that no node reads.
+fn unused_outputs(model: &Model, graph: GraphId, uses: &Uses) -> Vec<ValueId> {
+    let dead = model.graphs[graph].nodes.iter().filter(|&&node| is_unused(model, uses, node));
+    dead.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()
 }
 
 /// Returns the classes to extract: graph outputs and, if `keep` is set, the outputs of all nodes.

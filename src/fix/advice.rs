@@ -1,14 +1,14 @@
 //! Advice about a failed conversion: the lowest target opset that works.
 
+use super::Outcome;
 use super::options::Options;
-use super::{Outcome, attempt};
 use crate::diag::Finding;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
-use crate::rules::registry::RuleSet;
+use crate::graph::Model;
 
 /// Sets the help of the findings of a failed downward conversion to the lowest opset that works.
-/// Removes their help if no opset below that of the model works.
-pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
+/// Removes their help if no opset below that of the model works. `attempt` runs the pipeline with other options.
+pub fn advise(outcome: &mut Outcome, options: &Options, attempt: &dyn Fn(Model, &Options) -> Outcome) {
     let from = outcome.model.opset(outcome.model.main, "");
     let (Some(wanted), Some(from)) = (options.opset, from) else { return };
     let is_refused = |finding: &Finding| *finding.code == *NOT_CONVERTIBLE.code;
@@ -17,7 +17,7 @@ pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
     }
     let least = least(wanted, from, &|opset| {
         let options = Options { opset: Some(opset), ..options.clone() };
-        attempt(outcome.model.clone(), &options, rules).findings.is_empty()
+        attempt(outcome.model.clone(), &options).findings.is_empty()
     });
     for finding in outcome.findings.iter_mut().filter(|finding| is_refused(finding)) {
         finding.help = least.map(|opset| format!("convert to opset {opset} or later"));

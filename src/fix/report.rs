@@ -7,6 +7,8 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::precision::{KeepReason, Narrowed};
+pub use super::record::PassRun;
+use super::record::Record;
 use super::size;
 use crate::analyses::locate::{Locator, node_name};
 use crate::edit::{self, Change, Changes, Site};
@@ -33,6 +35,8 @@ pub struct Report {
     pub bytes: Option<Count>,
     /// Number of changes to which each rule or pass contributed, by code.
     pub rules: BTreeMap<String, usize>,
+    /// Passes that ran, in order, with the number of their changes.
+    pub passes: Vec<PassRun>,
     /// All changes, in order.
     pub changes: Vec<Entry>,
     /// Type that replaces float32, if requested: `float16`.
@@ -89,7 +93,7 @@ pub struct Count {
 
 impl Count {
     /// Returns a count that is unchanged.
-    pub(super) fn same(count: usize) -> Self {
+    fn same(count: usize) -> Self {
         Count { before: count, after: count }
     }
 }
@@ -99,8 +103,10 @@ impl Count {
 pub struct Entry {
     /// Code of the rule or pass; that of the first one if several rules contributed.
     pub code: String,
-    /// Name of the rule or pass.
+    /// Name of the rule, or of the page of the pass.
     pub rule: String,
+    /// Pass that made the change: `rewrite`.
+    pub pass: &'static str,
     /// Kind of the change.
     pub kind: Kind,
     /// Codes of the other rules that contributed.
@@ -168,6 +174,17 @@ impl Report {
         (self.initializers, self.bytes) = (count(size::initializers), count(size::bytes));
     }
 
+    /// Creates the report of an unchanged model.
+    pub(super) fn of(model: &Model) -> Self {
+        let opset = model.opset(model.main, "");
+        Report {
+            opset: Step { from: opset, to: opset },
+            ir_version: Step { from: model.ir_version, to: model.ir_version },
+            nodes: Count::same(size::nodes(model)),
+            ..Report::default()
+        }
+    }
+
     /// Returns the changes that may alter values or shapes.
     pub fn unsafe_changes(&self) -> impl Iterator<Item = &Entry> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
@@ -201,9 +218,13 @@ impl Report {
         }
     }
 
-    /// Adds the recorded changes.
+    /// Adds the versions and sizes of the result, and the recorded changes.
     /// Existing nodes are reported by their names in the source model, new ones by those in the result.
-    pub(super) fn tell(&mut self, before: &Model, after: &Model, done: Changes) {
+    pub(super) fn tell(&mut self, before: &Model, after: &Model, done: Changes, record: &Record) {
+        self.opset.to = after.opset(after.main, "");
+        self.ir_version.to = after.ir_version;
+        self.nodes.after = size::nodes(after);
+
         let all = done.changes.iter().flat_map(|change| std::iter::once(&change.by).chain(&change.also));
         for by in all {
             *self.rules.entry(by.code.to_string()).or_default() += 1;
@@ -213,7 +234,10 @@ impl Report {
             before: (before, Locator::new(before, &uses[0], &sources)),
             after: (after, Locator::new(after, &uses[1], &sources)),
         };
-        self.changes = done.changes.iter().map(|change| names.entry(change)).collect();
+        let pass = |at| record.pass_of(at).unwrap_or_default();
+        let entries = done.changes.iter().enumerate().map(|(at, change)| names.entry(change, pass(at)));
+        self.changes = entries.collect();
+        self.passes = record.passes().to_vec();
         self.kept = self.narrowed.kept.iter().map(|&(node, why)| names.kept(node, why)).collect();
         let known: FxHashSet<String> = self.notes.iter().cloned().collect();
         self.notes.extend(done.refused.into_iter().filter(|note| !known.contains(note)));
@@ -253,7 +277,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    fn entry(&self, change: &Change) -> Entry {
+    fn entry(&self, change: &Change, pass: &'static str) -> Entry {
         let (graph, node, source) = match change.at {
             Site::Node(node) => {
                 let (model, places) = self.of_node(node);
@@ -273,6 +297,7 @@ impl<'m> Names<'m> {
         Entry {
             code: change.by.code.to_string(),
             rule: change.by.rule.to_string(),
+            pass,
             kind: change.kind,
             also: change.also.iter().map(|by| by.code.to_string()).collect(),
             safety: change.safety(),

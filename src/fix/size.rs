@@ -3,6 +3,11 @@
 use crate::graph::{Initial, Model, Tensor, TensorData, scopes};
 use crate::write::onnx::Encodable;
 
+/// Returns the number of nodes in all reachable graphs.
+pub fn nodes(model: &Model) -> usize {
+    scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
+}
+
 /// Returns the number of initializers in all reachable graphs.
 pub fn initializers(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].initializers.len()).sum()

@@ -3,15 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::options::Options;
-use crate::diag::rule_ids::{self, ADAPTED_FORM, RELABELLED_VERSION};
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
-use crate::edit::{Change, Editor, Site};
 use crate::extract::Target;
-use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, Port, normal_domain, scopes};
-use crate::schema::{self, AttrView};
+use crate::graph::{Model, OpsetImport, Port, normal_domain, scopes};
+use crate::schema;
 use crate::targets::{Profile, Range};
 
 /// Returns the target with the opset imports of the result.
@@ -54,12 +51,12 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
     version.map(|version| version.max(loaded.from).min(loaded.to))
 }
 
-/// Returns the options with an opset that all target runtimes support.
+/// Returns the opset to convert to, which all target runtimes support; `None` keeps that of the model.
 /// If no opset is requested, it is that of the model, or else the closest supported one.
 ///
 /// # Errors
 /// No such opset exists, or the requested opset is not supported.
-pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding>> {
+pub fn resolved(model: &Model, options: &Options) -> Result<Option<i64>, Vec<Finding>> {
     let refused = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
     if loaded.is_empty() {
@@ -67,7 +64,7 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding
         return Err(vec![refused(format!("no opset is supported by all of {}", names.join(", ")))]);
     }
     let own = model.opset(model.main, "");
-    let Some(wanted) = options.opset.or(own) else { return Ok(options.clone()) };
+    let Some(wanted) = options.opset.or(own) else { return Ok(None) };
     let closest = wanted.max(loaded.from).min(loaded.to);
     match options.opset {
         Some(wanted) if wanted != closest => {
@@ -79,8 +76,8 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding
                     .help(format!("use --opset {closest}")),
             ])
         }
-        Some(_) => Ok(options.clone()),
-        None => Ok(Options { opset: (closest != wanted).then_some(closest), ..options.clone() }),
+        Some(wanted) => Ok(Some(wanted)),
+        None => Ok((closest != wanted).then_some(closest)),
     }
 }
 
@@ -105,54 +102,6 @@ pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool 
         || version.is_none_or(|version| version >= SINCE)
 }
 
-/// Drops attributes that do not exist at the target opset, if they have their default value.
-pub fn drop_defaults(editor: &mut Editor, graph: GraphId, target: &Target) {
-    for id in editor.model().graphs[graph].nodes.clone() {
-        let dropped = dropped(editor.model(), id, target);
-        if !dropped.is_empty() {
-            let what =
-                format!("attributes of `{}` with default values removed", editor.model().nodes[id].op_name());
-            editor.drop_attributes(id, &dropped, Change::new(ADAPTED_FORM, Site::Node(id), what));
-        }
-    }
-}
-
-/// Returns the attributes of a node that can be dropped at the target.
-fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
-    let node = &model.nodes[id];
-    let find = |opset: Option<i64>| {
-        let opset = opset.and_then(|opset| u16::try_from(opset).ok())?;
-        schema::lookup(node.domain(), &node.op_type, opset)
-    };
-    let Some(at_target) = find(target.opset(node.domain())) else { return Vec::new() };
-    let versions = schema::versions(node.domain(), &node.op_type);
-    let is_default = |name: &str, value: &AttrValue| {
-        let mut known = versions.iter().filter_map(|schema| schema.attr(name));
-        known.any(|spec| spec.is_default(AttrView::from(value)))
-    };
-    let gone = node.attrs.iter().filter(|attr| at_target.attr(&attr.name).is_none());
-    gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
-}
-
-/// Removes unused opset imports: a target runtime may not support their domains.
-pub fn drop_imports(editor: &mut Editor) {
-    let model = editor.model();
-    let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
-    let used: FxHashSet<String> = nodes.map(|&node| model.nodes[node].domain().to_owned()).collect();
-    let is_needed = |import: &OpsetImport| {
-        let domain = normal_domain(import.domain.as_deref());
-        domain.is_empty() || used.contains(domain)
-    };
-    if model.opsets.iter().all(is_needed) {
-        return;
-    }
-    let change = Change::new(RELABELLED_VERSION, Site::Model, "unused opset imports removed");
-    editor.change(change, |model, _| {
-        model.opsets.retain(is_needed);
-        true
-    });
-}
-
 /// Returns the domains of the nodes of the model, except for those of functions.
 pub fn used_domains(model: &Model) -> BTreeSet<String> {
     let graphs = scopes::live(model).into_iter().filter(|&graph| model.function_of(graph).is_none());
@@ -161,43 +110,7 @@ pub fn used_domains(model: &Model) -> BTreeSet<String> {
     used.into_iter().map(str::to_owned).collect()
 }
 
-/// Imports the domains of new nodes, those that are not among `before`, in their newest version.
-/// A custom domain has no schema, and is imported in version 1.
-pub fn import_domains(editor: &mut Editor, before: &BTreeSet<String>, target: &mut Target) {
-    let is_new = |domain: &String| {
-        let is_imported = |import: &OpsetImport| normal_domain(import.domain.as_deref()) == *domain;
-        !domain.is_empty() && !before.contains(domain) && !target.imports.iter().any(is_imported)
-    };
-    let mut new = used_domains(editor.model());
-    new.retain(is_new);
-    for domain in new {
-        let version = schema::latest(&domain).map_or(1, i64::from);
-        let import = OpsetImport { domain: Some(domain.as_str().into()), version: Some(version) };
-        target.imports.push(import.clone());
-        let change = Change::new(RELABELLED_VERSION, Site::Model, format!("`{domain}` imported"));
-        editor.change(change, |model, _| {
-            model.opsets.push(import);
-            true
-        });
-    }
-}
-
-/// Imports ai.onnx if the result has a node of it but no import: an `Identity` that renames an output.
-/// The version is the newest one for the IR version of the model.
-pub fn import_made(editor: &mut Editor) {
-    let model = editor.model();
-    let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());
-    let mut nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
-    if is_imported || !nodes.any(|&node| model.nodes[node].domain().is_empty()) {
-        return;
-    }
-    let ir_version = model.ir_version.unwrap_or(i64::MAX);
-    let newest = schema::latest("").unwrap_or(1);
-    let fits = |opset: &u16| schema::release(*opset).is_some_and(|release| release.ir_version <= ir_version);
-    let opset = (1..=newest).rev().find(fits).unwrap_or(1);
-    let change = Change::new(RELABELLED_VERSION, Site::Model, "ai.onnx imported for an `Identity`");
-    editor.change(change, |model, _| {
-        model.opsets.push(OpsetImport { domain: Some(Arc::from("")), version: Some(opset.into()) });
-        true
-    });
+/// Returns true if every initializer must also be an input: before IR version 4.
+pub fn are_inputs(ir_version: Option<i64>) -> bool {
+    ir_version.is_some_and(|version| version < 4)
 }

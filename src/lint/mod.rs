@@ -1,4 +1,4 @@
-//! Linting of models: findings of the built-in detectors and of pattern rules, and support of target runtimes.
+//! Linting of models: findings of detectors, of pattern rules, and about target runtimes.
 
 mod pattern;
 #[doc(hidden)]

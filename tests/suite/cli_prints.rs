@@ -60,9 +60,15 @@ fn printed_codes_can_be_ignored() {
     let ran = sandbox.fix(&["clumsy.onnxtxt", "--check", "--ignore", &code]);
     assert!(!ran.stderr.contains(&code), "{code}: {ran:?}");
     let pass = sandbox.fix(&["mixed.onnxtxt", "--check", "--ignore", "OPT001"]);
-    let note =
-        "note: --ignore has no effect on passes of onnx-fix: OPT001; --no-optimize turns off optimization\n";
+    let note = "note: ignored, but required by other changes: OPT001 (pass rewrite)\n";
     assert!(pass.stderr.ends_with(note), "{pass:?}");
+    for name in ["CVT004", "relabelled-version"] {
+        let refused = sandbox.fix(&["mixed.onnxtxt", "--check", "--ignore", name]);
+        check(&refused, 2);
+        let error = "--ignore: `CVT004` cannot be ignored: a valid result, or another option, requires these changes\n";
+        assert!(refused.stderr.ends_with(error), "{refused:?}");
+    }
+    check(&sandbox.fix(&["mixed.onnxtxt", "--opset", "13", "--ignore", "CVT", "-o", "out.onnx"]), 0);
 }
 
 #[test]

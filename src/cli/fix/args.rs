@@ -134,7 +134,7 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub select: Option<Vec<String>>,
 
-    /// Do not apply these fixes, and do not use these rules in conversions
+    /// Do not apply these fixes and optimizations, and do not use these rules in conversions
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub ignore: Vec<String>,
 

@@ -30,7 +30,8 @@ pub fn explained(before: &Model, outcome: &Outcome, values: &[String]) -> Result
 }
 
 fn change(value: &str, entry: &Entry) -> String {
-    let mut text = format!("`{value}`: {}, by {} {}\n", entry.summary, entry.code, entry.rule);
+    let mut text =
+        format!("`{value}`: {}, by {} {} (pass {})\n", entry.summary, entry.code, entry.rule, entry.pass);
     for (at, step) in entry.proof.iter().enumerate() {
         text += &proof(at + 1, step);
     }

@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::args::Args;
 use self::remaining::{Linter, Remaining};
-use self::summary::{Display, not_ignorable, summary};
+use self::summary::{Display, required_changes, summary};
 use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
 use super::lint::settings;
@@ -33,7 +33,7 @@ use super::{Failure, Status, crash, lint, selectors};
 use crate::diag::{Finding, Level, Selection, render};
 use crate::evidence::Input;
 use crate::files::{ModelFile, Saving};
-use crate::fix::{Options, Outcome, Report, fix};
+use crate::fix::{Options, Outcome, Report, fix, is_required};
 use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 use crate::rules::registry::RuleSet;
@@ -194,6 +194,10 @@ impl Settings {
         let catalog = Catalog::load(&folders, Extent::Fixing, args.color.when)?;
         let options = args.options(&config, &catalog)?;
         let ignored = selectors::resolve(&args.ignore, &catalog, "--ignore")?;
+        if let Some(code) = ignored.iter().find(|code| is_required(code)) {
+            let why = "a valid result, or another option, requires these changes";
+            return Err(Failure::new(format!("--ignore: `{code}` cannot be ignored: {why}")));
+        }
         let lint = settings::Settings::new(&lint::args::Args::parse_from(["onnx-lint"]), &config, &catalog)?;
         Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored), lint })
     }
@@ -288,7 +292,7 @@ impl Task<'_> {
         done.printed += &explained;
         if !args.quiet {
             done.said += &summary(&source.name, &source.model, outcome, display(args));
-            done.said += &not_ignorable(&outcome.report, &self.settings.ignored, display(args));
+            done.said += &required_changes(&outcome.report, &self.settings.ignored, display(args));
         }
         let remaining = self.remaining(source, outcome);
         let is_written = remaining.may_write(args.allow_errors);

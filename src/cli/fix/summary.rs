@@ -1,7 +1,7 @@
 //! The summary of changes that `onnx-fix` prints.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
@@ -63,17 +63,19 @@ fn notes(report: &Report, display: Display) -> String {
     notes.map(|note| format!("{}: {note}\n", paint(display.look, Style::Bold, "note"))).collect()
 }
 
-/// Returns a note about applied passes that `--ignore` lists: only rules can be ignored.
-pub fn not_ignorable(report: &Report, ignored: &Selection, display: Display) -> String {
-    let applied = report.rules.keys().filter(|code| ignored.ignores(code));
-    let applied: Vec<&str> = applied.map(String::as_str).collect();
+/// Returns a note about changes that were made although `--ignore` lists their codes.
+///
+/// A conversion requires them, or another change left a node unused.
+pub fn required_changes(report: &Report, ignored: &Selection, display: Display) -> String {
+    let applied = report.changes.iter().filter(|change| ignored.ignores(&change.code));
+    let applied: BTreeSet<String> =
+        applied.map(|change| format!("{} (pass {})", change.code, change.pass)).collect();
     if applied.is_empty() {
         return String::new();
     }
-    let is_optimization = applied.iter().any(|code| code.starts_with("OPT"));
-    let advice = if is_optimization { "; --no-optimize turns off optimization" } else { "" };
+    let applied = applied.into_iter().collect::<Vec<_>>().join(", ");
     let label = paint(display.look, Style::Bold, "note");
-    format!("{label}: --ignore has no effect on passes of onnx-fix: {}{advice}\n", applied.join(", "))
+    format!("{label}: ignored, but required by other changes: {applied}\n")
 }
 
 /// Returns the headline, without unchanged parts.

@@ -2,16 +2,38 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::diag::rule_ids::DECIDED_BRANCH;
 use crate::edit::{AnalysisView, Editor, Patch, inline_branch, inline_decided};
+use crate::fix::context::Context;
+use crate::fix::pass::{Need, Pass};
 use crate::graph::{AttrValue, GraphId, Model, NodeId, scopes};
 use crate::infer::{Facts, Fault};
 
 /// Maximum number of branches whose effect is tried; each one requires a new inference of the model.
 const MOST_TRIED: usize = 32;
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "branch-folding",
+    summary: "Replaces each `If` by its only reachable branch.",
+    codes: &[DECIDED_BRANCH],
+    phases: &[],
+    need: Need::Optional,
+    is_enabled,
+    run: |editor, _| Ok(decide(editor)),
+};
+
+/// Returns true if there may be new constant conditions.
+///
+/// This is so before the first rewrite round, and after a change in the current one.
+fn is_enabled(cx: &Context) -> bool {
+    let is_new = cx.round.as_ref().is_none_or(|round| round.is_reduced || round.rewritten.is_changed);
+    cx.options.optimize && is_new
+}
+
 /// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
 /// It visits subgraphs, too, and repeats while inlining reveals further conditions. Returns true if one was inlined.
-pub fn decide(editor: &mut Editor) -> bool {
+fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
     let mut is_any = false;
     while has_if(editor.model()) {

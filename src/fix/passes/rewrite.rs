@@ -1,40 +1,53 @@
 //! Rewrites every graph of a model by equality saturation.
 
+mod default_attributes;
+
 use std::collections::BTreeSet;
 
-use super::options::Options;
-use super::report::Report;
-use super::{conversion_errors, repair, target};
-use crate::diag::Finding;
+use self::default_attributes::drop_defaults;
+use super::repair;
+use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
+use crate::diag::{Finding, RuleId};
 use crate::edit::{AnalysisView, Editor};
 use crate::extract;
+use crate::fix::context::{Context, Rewritten};
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
+use crate::fix::{errors, size, target};
 use crate::graph::{GraphId, Model, OpsetImport, scopes};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
-use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// Result of one rewrite round.
-#[derive(Default)]
-pub(super) struct Rewritten {
-    /// Whether a graph was changed.
-    pub is_changed: bool,
-    /// Whether a subgraph was changed, so that more may be inferred about the node that owns it.
-    pub is_within: bool,
-    /// Whether a limit of the search was reached.
-    pub is_cut: bool,
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "rewrite",
+    summary: "Replaces nodes by their cheapest equivalents that are legal at the target.",
+    codes: &[ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT],
+    phases: &[Phase::Simplify, Phase::Explore, Phase::Convert],
+    need: Need::ByCode,
+    is_enabled: |cx| cx.options.optimize || cx.options.opset.is_some() || !cx.options.targets.is_empty(),
+    run,
+};
+
+/// Rewrites all graphs, and leaves the result in the current round.
+fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
+    let before = size::nodes(editor.model());
+    let mut rewritten = rewrite(editor, cx)?;
+    rewritten.is_longer = size::nodes(editor.model()) > before;
+    let is_changed = rewritten.is_changed;
+    if let Some(round) = &mut cx.round {
+        round.rewritten = rewritten;
+    }
+    Ok(is_changed)
 }
 
 /// Rewrites every graph in an e-graph, subgraphs first.
 ///
 /// # Errors
 /// Nodes without an equivalent that is legal at the target.
-pub(super) fn rewrite(
-    editor: &mut Editor,
-    options: &Options,
-    rules: &RuleSet,
-    report: &mut Report,
-) -> Result<Rewritten, Vec<Finding>> {
+fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Finding>> {
+    let Context { options, rules, report, .. } = cx;
     let is_other = !target::target(&editor.model().opsets, options.opset).is_source;
     let converts = is_other || !options.targets.is_empty();
     let phases: &[Phase] = match (options.optimize, converts) {
@@ -46,6 +59,7 @@ pub(super) fn rewrite(
     let reach = rules.within_reach(repair::operators(editor.model()), phases);
     let all = chosen_rules(&reach, options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
+    let cleanup = cleanup(options, converts);
     let mut findings = Vec::new();
     editor.analyses();
     let mut rewritten = Rewritten::default();
@@ -59,10 +73,11 @@ pub(super) fn rewrite(
             all: &all,
             pricing,
             explains: options.explains,
+            cleanup,
         };
         let AnalysisView { model, facts, uses } =
             if is_other { editor.stale_analyses() } else { editor.graph_analyses(graph) };
-        if target.is_source && conversion_errors::hides_shapes(model, facts, target.opset(""), graph) {
+        if target.is_source && errors::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
         }
         for rule in reach.iter().filter(|rule| is_held_back(rule, options)) {
@@ -75,7 +90,7 @@ pub(super) fn rewrite(
         match extract::run(model, graph, facts, uses, &task) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
-                findings.extend(conversion_errors::findings(model, graph, &target, &blockers));
+                findings.extend(errors::findings(model, graph, &target, &blockers));
             }
             extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
@@ -83,7 +98,7 @@ pub(super) fn rewrite(
                 let is_changed = editor.apply(vec![*patch]) > 0;
                 rewritten.is_changed |= is_changed;
                 rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
-                target::drop_defaults(editor, graph, &target);
+                drop_defaults(editor, graph, &target);
             }
         }
     }
@@ -116,6 +131,20 @@ fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
     match model.function_of(graph) {
         Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
         _ => &model.opsets,
+    }
+}
+
+/// Returns the selected cleanup.
+///
+/// A conversion may need all of it for a legal result, except for merging.
+fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
+    let is_selected = |code: RuleId| !options.optimize || options.selection.contains(code.code);
+    let is_needed = |code: RuleId| converts || is_selected(code);
+    extract::Cleanup {
+        folds_constants: is_needed(CONSTANT_RESULT),
+        merges_nodes: is_selected(REPEATED_NODE),
+        drops_outputs: is_needed(UNUSED_OUTPUT),
+        drops_dead_nodes: is_needed(DEAD_NODE),
     }
 }
 

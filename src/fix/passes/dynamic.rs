@@ -1,28 +1,39 @@
 //! `--dynamic`: makes axes of inputs dynamic throughout the model, or reports the obstacles.
 
-use super::options::Options;
-use super::{conversion_errors, value_info};
+use super::renew_types::renew;
 use crate::analyses::dynamic::{blocked as obstacles, samples, unfit};
 use crate::analyses::sized::{carry, free};
 use crate::batching::request::resolve;
 use crate::batching::{Batched, Layout, plan};
 use crate::diag::Finding;
 use crate::diag::Place;
-use crate::diag::rule_ids::{DECLARED_TYPE, INTERNAL_FAULT};
+use crate::diag::rule_ids::{DECLARED_TYPE, DYNAMIC_AXIS, INLINED_FUNCTION, INTERNAL_FAULT, REQUESTED_SHAPE};
 use crate::edit::inline;
 use crate::edit::{AnalysisView, Change, Editor, Site};
+use crate::fix::errors;
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
 use crate::graph::{DeclaredDim, Dimension, Model, TypeKind, ValueId};
 use crate::rules::registry::RuleSet;
+use crate::rules::rule::Phase;
 use crate::source::SourceFiles;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "dynamic",
+    summary: "Makes axes of inputs dynamic, as requested by `--dynamic`.",
+    codes: &[DYNAMIC_AXIS, REQUESTED_SHAPE, DECLARED_TYPE, INLINED_FUNCTION],
+    phases: &[Phase::Fix],
+    need: Need::Required,
+    is_enabled: |cx| !cx.options.dynamic.is_empty(),
+    run: |editor, cx| apply(editor, &cx.options, cx.rules),
+};
 
 /// Applies the `--dynamic` requests, one symbolic dimension at a time.
 ///
 /// # Errors
 /// Requests that do not match the model, and nodes that prevent an axis from being dynamic.
-pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<(), Vec<Finding>> {
-    if options.dynamic.is_empty() {
-        return Ok(());
-    }
+fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<bool, Vec<Finding>> {
     let groups = match resolve(editor.model(), &options.dynamic) {
         Ok(groups) => groups,
         Err(misfits) => {
@@ -44,11 +55,11 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
                     let AnalysisView { model, uses, .. } = editor.analyses();
                     return Err(obstacles(model, uses, &SourceFiles::default(), &group, &found));
                 }
-                value_info::renew(editor);
+                renew(editor);
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Inlines calls of local functions, because calls with different layouts share one function body.
@@ -56,8 +67,7 @@ fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     if editor.model().functions.is_empty() {
         return Ok(());
     }
-    inline::inline(editor)
-        .map_err(|hindrance| vec![conversion_errors::by_functions(editor.model(), hindrance)])
+    inline::inline(editor).map_err(|hindrance| vec![errors::by_functions(editor.model(), hindrance)])
 }
 
 /// Applies the plan, infers the declared shapes again, and checks that the outputs are dynamic.
@@ -94,7 +104,7 @@ fn fault(why: String) -> Finding {
 fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
     let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes inferred again");
     editor.change(change, |model, _| forget_bodies(model, carried));
-    value_info::renew(editor);
+    renew(editor);
 }
 
 /// Drops the sizes declared for subgraph inputs and outputs whose values depend on the sample.

@@ -1,18 +1,31 @@
 //! SPC013, SPC015 and SPC023: gives every value a unique name, or rejects the model.
 
 use crate::analyses::locate::Locator;
+use crate::diag::rule_ids::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE};
 use crate::diag::{Finding, Level, Place};
 use crate::edit::{Change, Duplicates, Editor, Site, duplicate_names};
+use crate::fix::pass::{Need, Pass};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, ValueId};
 use crate::source::SourceFiles;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "duplicate-names",
+    summary: "Renames values that are defined twice.",
+    codes: &[DUPLICATE_VALUE, SHADOWED_VALUE, DUPLICATE_INITIALIZER],
+    phases: &[],
+    need: Need::Required,
+    is_enabled: |_| true,
+    run: |editor, _| rename(editor),
+};
 
 /// Renames definitions until every name in scope is unique.
 /// Later passes rely on unique names: only the node order tells duplicates apart, and a rewrite may change it.
 ///
 /// # Errors
 /// One finding for each name whose uses are ambiguous.
-pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
+fn rename(editor: &mut Editor) -> Result<bool, Vec<Finding>> {
     let groups = duplicate_names(editor.model());
     let model = editor.model();
     let refused = groups.iter().filter_map(|group| Some(refusal(model, group, group.obstacle(model)?)));
@@ -20,6 +33,7 @@ pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     if !refused.is_empty() {
         return Err(refused);
     }
+    let is_any = !groups.is_empty();
     for group in groups {
         let kept = group.kept(editor.model());
         let renamed: Vec<ValueId> =
@@ -38,7 +52,7 @@ pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
             true
         });
     }
-    Ok(())
+    Ok(is_any)
 }
 
 /// Returns a finding about a name whose uses are ambiguous.

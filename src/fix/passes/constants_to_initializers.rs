@@ -8,15 +8,27 @@ use rustc_hash::FxHashSet;
 
 use crate::diag::rule_ids::LIFTED_CONSTANT;
 use crate::edit::{Change, Editor, Site, initialize};
-use crate::fix::constants::are_inputs;
+use crate::fix::pass::{Need, Pass};
+use crate::fix::target::are_inputs;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};
 use crate::infer::{self, eval::Array};
 
-/// Turns every eligible `Constant` node into an initializer.
-pub fn lift(editor: &mut Editor) {
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "constants-to-initializers",
+    summary: "Turns `Constant` nodes into initializers.",
+    codes: &[LIFTED_CONSTANT],
+    phases: &[],
+    need: Need::Optional,
+    is_enabled: |cx| cx.options.optimize,
+    run: |editor, _| Ok(lift(editor)),
+};
+
+/// Turns every eligible `Constant` node into an initializer; returns true if there was one.
+fn lift(editor: &mut Editor) -> bool {
     let model = editor.model();
     if model.ir_version.is_none() || are_inputs(model.ir_version) {
-        return;
+        return false;
     }
     let mut lifted: Vec<(NodeId, ValueId, Tensor)> = Vec::new();
     for graph in scopes::live(model) {
@@ -30,7 +42,7 @@ pub fn lift(editor: &mut Editor) {
         lifted.extend(inner.filter_map(|(node, value)| Some((node, value, tensor(model, node)?))));
     }
     if lifted.is_empty() {
-        return;
+        return false;
     }
     let change = |(node, ..): &(NodeId, ValueId, Tensor)| {
         Change::new(LIFTED_CONSTANT, Site::Node(*node), "turned into an initializer")
@@ -45,7 +57,7 @@ pub fn lift(editor: &mut Editor) {
             graph.nodes.retain(|node| !gone.contains(node));
         }
         true
-    });
+    })
 }
 
 /// Returns the output of a `Constant` node.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::fix::conversion_errors::illegal_as_written;
+use crate::fix::errors::illegal_as_written;
 use crate::graph::{Model, NodeId, normal_domain, scopes};
 use crate::infer::Facts;
 

@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::Options;
 use crate::analyses::suggestions::{Suggestion, mends};
 use crate::analyses::{LintContext, LintOptions, detected};
 use crate::diag::Selection;
+use crate::diag::rule_ids::DYNAMIC_AXIS;
 use crate::edit::{AnalysisView, Editor, Patch};
+use crate::fix::context::Context;
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
 use crate::graph::Model;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
@@ -21,15 +24,36 @@ const ROUNDS: usize = 32;
 
 /// Result of fixing faults.
 #[derive(Default)]
-pub struct Repaired {
+struct Repaired {
     /// Whether a fix was applied.
-    pub is_changed: bool,
+    is_changed: bool,
     /// Whether the round limit was reached, so that faults may remain.
-    pub is_cut: bool,
+    is_cut: bool,
+}
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "repair",
+    summary: "Fixes faults by rules, and by batching where a size is baked in.",
+    codes: &[DYNAMIC_AXIS],
+    phases: &[Phase::Fix],
+    need: Need::Required,
+    is_enabled: |_| true,
+    run: |editor, cx| Ok(run(editor, cx)),
+};
+
+/// Fixes faults; returns true if there were any.
+fn run(editor: &mut Editor, cx: &mut Context) -> bool {
+    let repaired = mend(editor, &cx.options, cx.rules);
+    if repaired.is_cut {
+        cx.report.limit("fixing stopped at its round limit: some faults may remain".to_owned());
+    }
+    cx.is_repaired = repaired.is_changed;
+    repaired.is_changed
 }
 
 /// Applies the selected fixes until none matches.
-pub fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
+fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
     let wanted = |rule: &&Rule| {
         !rule.is_lint_only()
             && rule.is_selected(&options.selection)
@@ -60,7 +84,7 @@ fn faults_of(fixes: &[&Rule]) -> LintOptions {
 }
 
 /// Returns the operators of a model, and `Cast`, which rewrites insert for unsupported types.
-pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
+pub fn operators(model: &Model) -> FxHashSet<Arc<str>> {
     let own = model.nodes.iter().map(|(_, node)| node.op_type.clone());
     own.chain([Arc::from("Cast")]).collect()
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{FixedShape, Options};
 use crate::diag::rule_ids::{self, REQUESTED_SHAPE};
 use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Site};
+use crate::fix::options::{FixedShape, Options};
+use crate::fix::pass::{Need, Pass};
 use crate::graph::syntax;
 use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
 
@@ -22,17 +23,28 @@ fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
     Box::new(finding.help(format!("use one of its inputs: {}", names.join(", "))))
 }
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "input-shapes",
+    summary: "Makes shapes of inputs static, as requested by `--fix-shape`.",
+    codes: &[REQUESTED_SHAPE],
+    phases: &[],
+    need: Need::Required,
+    is_enabled: |cx| !cx.options.fixed.is_empty(),
+    run: |editor, cx| apply(editor, &cx.options),
+};
+
 /// Applies the `--fix-shape` requests.
 ///
 /// # Errors
 /// Requests for inputs that do not exist, or that do not match the declared shape.
-pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
+fn apply(editor: &mut Editor, options: &Options) -> Result<bool, Vec<Finding>> {
     let mut faults = Vec::new();
     for fixed in &options.fixed {
         let what = format!("shape set to {}", syntax::dims(&fixed.dims));
         request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    if faults.is_empty() { Ok(true) } else { Err(faults) }
 }
 
 /// Applies the edit of one request to an input, and collects its finding if it fails.

@@ -9,6 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{AnalysisView, Change, Editor, Item, Patch, Site};
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::eval::{Array, Val};
@@ -21,17 +23,34 @@ const WORK_PER_BYTE: usize = 256;
 /// Additional operations for each byte of weights: a weight may be scaled and moved a few times.
 const WORK_PER_WEIGHT: usize = 4;
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "constant-folding",
+    summary: "Replaces nodes by constants if all their inputs are constant.",
+    codes: &[CONSTANT_RESULT],
+    phases: &[],
+    need: Need::Optional,
+    is_enabled: |cx| cx.options.optimize,
+    run: |editor, cx| Ok(fold(editor, Folding::of(&cx.options))),
+};
+
 /// Options of constant folding.
 #[derive(Clone, Copy, Debug)]
-pub struct Folding {
+struct Folding {
     /// Maximum size of a constant, in bytes.
-    pub limit: usize,
+    limit: usize,
     /// Whether QuantizeLinear and DequantizeLinear of constants are folded.
-    pub quantization: bool,
+    quantization: bool,
+}
+
+impl Folding {
+    fn of(options: &Options) -> Self {
+        Folding { limit: options.fold_limit, quantization: options.fold_qdq }
+    }
 }
 
 /// Replaces nodes of the main graph with constant inputs by their results. Returns true if one was.
-pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
+fn fold(editor: &mut Editor, folding: Folding) -> bool {
     let limit = folding.limit;
     let model = editor.model();
     let Ok(order) = order::sorted(model, model.main) else { return false };
@@ -133,7 +152,7 @@ struct Found {
 
 /// Strongest kind of user of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
+enum Demand {
     /// Only nodes that the e-graph can fold.
     Passing,
     /// A node that is kept.
@@ -144,9 +163,9 @@ enum Need {
 
 /// Selects the nodes to remove, visiting users before producers.
 fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, limit: usize) -> Found {
-    let mut needs: FxHashMap<ValueId, Need> = FxHashMap::default();
+    let mut needs: FxHashMap<ValueId, Demand> = FxHashMap::default();
     for port in &model.graphs[model.main].outputs {
-        needs.insert(port.value, Need::Output);
+        needs.insert(port.value, Demand::Output);
     }
     let mut found = Found { gone: FxHashSet::default(), constants: Vec::new() };
     for &id in order.iter().rev() {
@@ -177,23 +196,23 @@ fn replaced(
     id: NodeId,
     computed: &Computed,
     facts: &Facts,
-    needs: &FxHashMap<ValueId, Need>,
+    needs: &FxHashMap<ValueId, Demand>,
     limit: usize,
-) -> Result<Vec<(ValueId, Arc<Array>)>, Need> {
+) -> Result<Vec<(ValueId, Arc<Array>)>, Demand> {
     // An Identity computes nothing. Other passes remove it, unless a graph needs it to return its input.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
-        return Err(Need::Node);
+        return Err(Demand::Node);
     }
     let needed = model.nodes[id].outputs.iter().flatten();
-    let needed: Vec<(ValueId, Need)> =
+    let needed: Vec<(ValueId, Demand)> =
         needed.filter_map(|&output| Some((output, *needs.get(&output)?))).collect();
-    let passes = |&(output, need): &(ValueId, Need)| {
-        need == Need::Passing || facts[output].as_const().is_some_and(|array| !is_text(array))
+    let passes = |&(output, need): &(ValueId, Demand)| {
+        need == Demand::Passing || facts[output].as_const().is_some_and(|array| !is_text(array))
     };
     if !needed.is_empty() && needed.iter().all(passes) {
-        return Err(Need::Passing);
+        return Err(Demand::Passing);
     }
-    let constant = |(output, need)| Ok((output, computed.constant(output, need, limit).ok_or(Need::Node)?));
+    let constant = |(output, need)| Ok((output, computed.constant(output, need, limit).ok_or(Demand::Node)?));
     needed.into_iter().map(constant).collect()
 }
 
@@ -206,10 +225,10 @@ impl Computed {
     /// Returns the constant that may replace a value.
     /// Returns `None` if it is too large, or if it would widen weights that are stored in a narrow type.
     /// A graph output may be widened.
-    fn constant(&self, value: ValueId, need: Need, limit: usize) -> Option<Arc<Array>> {
+    fn constant(&self, value: ValueId, need: Demand, limit: usize) -> Option<Arc<Array>> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
         let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);
-        let undoes = need != Need::Output && self.widened.contains(&value);
+        let undoes = need != Demand::Output && self.widened.contains(&value);
         self.tensors.get(&value).filter(small).filter(|_| !undoes).cloned()
     }
 }
@@ -217,7 +236,6 @@ impl Computed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fix::options::DEFAULT_FOLD_LIMIT;
     use crate::read;
 
     /// Checks the remaining operators and the number of new constants.
@@ -228,7 +246,7 @@ mod tests {
         assert!(findings.is_empty(), "{findings:?}");
         let mut editor = Editor::new(model.expect("a model"));
         let before = editor.model().graphs[editor.model().main].initializers.len();
-        fold(&mut editor, Folding { limit: DEFAULT_FOLD_LIMIT, quantization: false });
+        fold(&mut editor, Folding::of(&Options::default()));
         let model = editor.model();
         let main = &model.graphs[model.main];
         let ops: Vec<&str> = main.nodes.iter().map(|&node| &*model.nodes[node].op_type).collect();

@@ -6,12 +6,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::rule_ids::REPEATED_WEIGHT;
 use crate::edit::{Change, Editor, Item, Patch, Site};
+use crate::fix::pass::{Need, Pass};
 use crate::graph::{Model, Tensor, ValueId};
 use crate::infer::{Content, MAX_ELEMENTS};
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "dedup-initializers",
+    summary: "Merges equal weights.",
+    codes: &[REPEATED_WEIGHT],
+    phases: &[],
+    need: Need::Optional,
+    is_enabled: |cx| cx.options.optimize,
+    run: |editor, _| Ok(share(editor)),
+};
+
 /// Redirects the uses of every weight of the main graph to the first equal one.
-/// Small constants are left to the e-graph. Only weights of equal type and shape are read and compared.
-pub fn share(editor: &mut Editor) {
+/// Returns true if there was one. Small constants are left to the e-graph. Only weights of equal type and shape are read and compared.
+fn share(editor: &mut Editor) -> bool {
     let model = editor.model();
     let mut patch = Patch::new(model.main);
     for alike in of_one_shape(model) {
@@ -30,7 +42,7 @@ pub fn share(editor: &mut Editor) {
             }
         }
     }
-    editor.apply(vec![patch]);
+    editor.apply(vec![patch]) > 0
 }
 
 /// Groups the large initializers of the main graph by type and shape, without graph outputs.

@@ -1,29 +1,32 @@
-//! SHP002, EXP014 and EXP015: corrects declarations of inputs, outputs and `value_info`.
+//! SHP002 and EXP014: corrects declarations of inputs, outputs and `value_info`.
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-
-use super::options::Options;
 use super::value_info;
-use crate::analyses::detectors::{input_weights, lost_sizes, pinned_sizes};
+use crate::analyses::detectors::{lost_sizes, pinned_sizes};
 use crate::diag::RuleId;
-use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
-use crate::edit::{AnalysisView, By, Change, Editor, Safety, Site};
+use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, DECLARED_TYPE, LOST_SYMBOL};
+use crate::edit::{AnalysisView, Change, Editor, Site};
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
 use crate::graph::dim::Dim;
-use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, Model, Port, TypeKind};
 use crate::infer::Facts;
 
-/// Removes weights from the inputs, if EXP015 is selected and unsafe fixes are enabled.
-/// Callers can then no longer override them, so that other passes can treat them as constants.
-pub fn withdraw(editor: &mut Editor, options: &Options) {
-    if options.unsafe_fixes && options.selection.contains(INPUT_NAMED_WEIGHTS.code) {
-        withdraw_weights(editor);
-    }
-}
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "interface",
+    summary: "Corrects declared shapes of outputs, and restores names of symbolic dimensions.",
+    codes: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL, DECLARED_TYPE],
+    phases: &[],
+    need: Need::Optional,
+    is_enabled: |_| true,
+    run: |editor, cx| Ok(mend(editor, &cx.options)),
+};
 
 /// Corrects declared shapes and restores symbolic dimension names, as selected by `options`.
-pub fn mend(editor: &mut Editor, options: &Options) {
+fn mend(editor: &mut Editor, options: &Options) -> bool {
+    let before = editor.done().changes.len();
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
         value_info::take_back(editor, DECLARED_SHAPE_WRONG);
@@ -32,6 +35,7 @@ pub fn mend(editor: &mut Editor, options: &Options) {
     if may(LOST_SYMBOL) {
         name_sizes(editor);
     }
+    editor.done().changes.len() > before
 }
 
 /// Declares output axes as dynamic if they depend on the inputs but are declared static.
@@ -122,44 +126,16 @@ fn declared(size: &Dim) -> DeclaredDim {
     }
 }
 
-/// Turns inputs that have a default into plain initializers.
-fn withdraw_weights(editor: &mut Editor) {
-    let main = editor.model().main;
-    let weights: IndexSet<ValueId> = input_weights(editor.model()).into_iter().collect();
-    let by = By { safety: Safety::Unsafe, ..By::from(INPUT_NAMED_WEIGHTS) };
-    let change =
-        |&weight: &ValueId| Change::new(by.clone(), Site::Value(weight), "weight removed from the inputs");
-    editor.change_all(weights.iter().map(change).collect(), |model, _| {
-        for &weight in &weights {
-            model.values[weight].def = Def::Initializer;
-        }
-        model.graphs[main].inputs.retain(|port| !weights.contains(&port.value));
-        for (index, port) in (0..).zip(&model.graphs[main].inputs) {
-            model.values[port.value].def = Def::Input(index);
-        }
-        !weights.is_empty()
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Selection;
+    use crate::fix::passes::testing::model;
     use crate::write::text::write;
-
-    fn model(text: &str) -> Model {
-        let text = format!("<ir_version: 8, opset_import: [\"\" : 17]> {text}");
-        let (model, findings) = crate::read::text::read(&text);
-        assert_eq!(findings, [], "{text}");
-        model.expect("a model")
-    }
 
     #[track_caller]
     fn check(before: &str, after: &str) {
         let mut editor = Editor::new(model(before));
-        let options = Options { selection: Selection::all(), unsafe_fixes: true, ..Options::default() };
-        withdraw(&mut editor, &options);
-        mend(&mut editor, &options);
+        mend(&mut editor, &Options::default());
         assert_eq!(!editor.done().changes.is_empty(), before != after);
         assert_eq!(write(editor.model()), write(&model(after)), "{before}");
     }
@@ -177,16 +153,5 @@ mod tests {
         check(&inner("Relu_1_dim_0,4"), &inner("N,4"));
         let unknown = "g (float[N] x) => (int64[1,NonZero_4_dim_1] y) { y = NonZero (x) }";
         check(unknown, unknown);
-    }
-
-    #[test]
-    fn weights_are_removed_from_the_inputs() {
-        let with = |inputs: &str| {
-            format!(
-                "g ({inputs}float[N,2] x) => (float[N,2] y) <float[2,2] w = {{1, 0, 0, 1}}> {{ y = MatMul (x, w) }}"
-            )
-        };
-        check(&with("float[2,2] w, "), &with(""));
-        check(&with(""), &with(""));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::diag::rule_ids::{ADAPTED_FORM, RELABELLED_VERSION};
 use crate::edit::{Change, Editor, Names, Site};
+use crate::fix::pass::{Need, Pass};
 use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId, ValueInfo,
     scopes,
@@ -16,21 +17,32 @@ use crate::schema;
 /// The only opset whose Scan has a batch axis.
 const BATCHED: u16 = 8;
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "batched-scan",
+    summary: "Converts `Scan` nodes of opset 8, which have a batch axis, to opset 9.",
+    codes: &[ADAPTED_FORM, RELABELLED_VERSION],
+    phases: &[],
+    need: Need::Required,
+    is_enabled: |_| true,
+    run: |editor, cx| Ok(unbatch(editor, cx.options.opset)),
+};
+
 /// Converts a model with batched Scans from opset 8 to 9, if the target opset is 9 or later.
-/// The model is unchanged if another node has different semantics in opset 9, or if a Scan has sequence lengths.
-pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
+/// Returns true if it was converted. The model is unchanged if another node has different semantics in opset 9, or if a Scan has sequence lengths.
+fn unbatch(editor: &mut Editor, opset: Option<i64>) -> bool {
     let model = editor.model();
     let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));
     if !is_old || opset.is_none_or(|opset| opset <= i64::from(BATCHED)) {
-        return;
+        return false;
     }
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let (scans, others): (Vec<NodeId>, Vec<NodeId>) = nodes.partition(|&node| is_scan(&model.nodes[node]));
     let all = scans.iter().map(|&node| BatchedScan::of(&model.nodes[node])).collect::<Option<Vec<_>>>();
-    let Some(all) = all.filter(|all| !all.is_empty()) else { return };
+    let Some(all) = all.filter(|all| !all.is_empty()) else { return false };
     if !others.iter().all(|&node| means_the_same_in_9(&model.nodes[node])) {
-        return;
+        return false;
     }
     for (node, scan) in scans.into_iter().zip(all) {
         let what = "batched `Scan` decomposed into nested `Scan` nodes";
@@ -48,6 +60,7 @@ pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
         }
         true
     });
+    true
 }
 
 fn is_scan(node: &Node) -> bool {
