@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::applicability::Applicability;
 use super::picture::Picture;
 use super::place::{Place, SourcePlace};
 use super::rewrite::Rewrite;
@@ -49,15 +50,6 @@ impl FromStr for Level {
         let known = Level::ALL.into_iter().find(|level| level.name() == text);
         known.ok_or_else(|| format!("unknown level `{text}`; use hint, info, warning or error"))
     }
-}
-
-/// Whether a fix is applied by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Applicability {
-    /// Keeps correct results equal; applied by default.
-    Safe,
-    /// May change values or shapes; requires `--unsafe-fixes`.
-    Unsafe,
 }
 
 /// Fix that `onnx-fix` offers for a finding.

@@ -1,5 +1,6 @@
 //! Diagnostics: findings, their places, the sink that collects them, and renderers.
 
+pub mod applicability;
 pub mod finding;
 pub mod picture;
 pub mod place;
@@ -11,7 +12,8 @@ pub(crate) mod rule_ids;
 pub mod selection;
 pub mod sink;
 
-pub use finding::{Applicability, Finding, Fix, Level};
+pub use applicability::Applicability;
+pub use finding::{Finding, Fix, Level};
 pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
 pub use reason::reason;
 pub(crate) use reason::{unreadable, unwritable};

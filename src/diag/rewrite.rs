@@ -1,6 +1,6 @@
 //! Edits of Python code.
 
-use super::finding::Applicability;
+use super::applicability::Applicability;
 
 /// Position in a text: 1-based line and column, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

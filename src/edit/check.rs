@@ -5,16 +5,21 @@ use rustc_hash::FxHashSet;
 use super::patch::{Item, Patch, PatchOp};
 use crate::graph::{Def, GraphId, Model, NodeId, Owner, ValueId};
 
-/// Implements [`Patch::check`].
-pub(super) fn check(model: &Model, patch: &Patch) -> Result<(), String> {
-    let checked = Checked { model, patch, around: around(model, patch), loose: loose(patch) };
-    if patch.changes.is_empty() {
-        return Err("it has no change record".to_owned());
+impl Patch {
+    /// Checks whether the patch can be applied to the model.
+    ///
+    /// # Errors
+    /// The inconsistency, which indicates a bug in the rule or pass that made the patch.
+    pub fn check(&self, model: &Model) -> Result<(), String> {
+        let checked = Checked { model, patch: self, around: around(model, self), loose: loose(self) };
+        if self.changes.is_empty() {
+            return Err("it has no change record".to_owned());
+        }
+        checked.replaced()?;
+        checked.made()?;
+        checked.nodes()?;
+        checked.redirects()
     }
-    checked.replaced()?;
-    checked.made()?;
-    checked.nodes()?;
-    checked.redirects()
 }
 
 /// Returns the graphs whose values are visible: the graph, its outer graphs, and an absorbed subgraph.

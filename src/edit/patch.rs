@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::change::Change;
-use super::check::check;
-use crate::graph::{Attribute, GraphId, Model, NodeId, Tensor, ValueId};
+use crate::graph::{Attribute, GraphId, NodeId, Tensor, ValueId};
 use crate::infer::eval::Array;
 
 /// Metadata key for the rule that created a node.
@@ -90,14 +89,6 @@ impl Patch {
         let constants = self.constants.iter().map(|(item, _)| item);
         made.chain(constants).any(|item| *item == Item::Old(value))
             || self.redirects.iter().any(|(from, _)| *from == value)
-    }
-
-    /// Checks whether the patch can be applied to the model.
-    ///
-    /// # Errors
-    /// The inconsistency, which indicates a bug in the rule or pass that made the patch.
-    pub fn check(&self, model: &Model) -> Result<(), String> {
-        check(model, self)
     }
 
     /// Adds a new value.

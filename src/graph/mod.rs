@@ -18,6 +18,7 @@ pub mod arena;
 pub mod attribute;
 pub mod dim;
 pub mod element;
+pub mod metadata;
 pub mod model;
 #[doc(hidden)]
 pub mod names;
@@ -35,8 +36,9 @@ pub use arena::{Arena, GraphId, Id, NodeId, TensorId, ValueId};
 pub use attribute::{AttrKind, AttrValue, Attribute};
 pub use dim::Dim;
 pub use element::ElemType;
+pub use metadata::Metadata;
 pub use model::{
-    Def, Function, Graph, Initial, Metadata, Model, Node, OpsetImport, Owner, Port, QuantAnnotation, Value,
+    Def, Function, Graph, Initial, Model, Node, OpsetImport, Owner, Port, QuantAnnotation, Value,
     normal_domain,
 };
 pub use tensor::{SparseTensor, Tensor, TensorData};

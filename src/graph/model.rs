@@ -9,11 +9,9 @@ use bytes::Bytes;
 
 use super::arena::{Arena, GraphId, NodeId, TensorId, ValueId};
 use super::attribute::{AttrValue, Attribute};
+use super::metadata::Metadata;
 use super::tensor::{SparseTensor, Tensor};
 use super::types::ValueInfo;
-
-/// Key-value pairs in file order (`metadata_props` and similar fields).
-pub type Metadata = Vec<(Arc<str>, Arc<str>)>;
 
 /// An `opset_import` entry. The domains "" and "ai.onnx" are synonyms.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Metadata;
 use super::element::ElemType;
+use super::metadata::Metadata;
 
 /// Storage of a tensor's elements.
 #[derive(Clone, Debug, PartialEq)]

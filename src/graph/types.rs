@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Metadata;
+use super::metadata::Metadata;
 
 /// One dimension of a declared shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,30 +1,13 @@
 //! Facts about the elements of a sequence.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
-use super::fact::Fact;
+use super::fact::{Elements, Fact};
 use super::meet::Conflict;
 use crate::graph::dim::Bounds;
 
 /// Maximum length of sequences whose elements are tracked individually.
 pub const MAX_FOLLOWED: usize = 256;
 
-/// Facts about the elements of a sequence: a common one and, if tracked, one per element.
-///
-/// Elements are tracked if the length is known and at most [`MAX_FOLLOWED`]. Dereferences to the common fact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Elements {
-    any: Box<Fact>,
-    each: Option<Arc<[Fact]>>,
-}
-
 impl Elements {
-    /// Creates facts of a sequence of unknown length with this common fact.
-    pub fn any(fact: Fact) -> Self {
-        Elements { any: Box::new(fact), each: None }
-    }
-
     /// Creates facts of a sequence with these elements; `otherwise` is the common fact if there are none.
     pub fn each(facts: Vec<Fact>, otherwise: &Fact, bounds: &Bounds) -> Self {
         let all = facts.iter().cloned().map(Fact::without_values).reduce(|a, b| a.join(&b, bounds));
@@ -68,13 +51,5 @@ impl Elements {
             _ => None,
         };
         Elements { any, each }
-    }
-}
-
-impl Deref for Elements {
-    type Target = Fact;
-
-    fn deref(&self) -> &Fact {
-        &self.any
     }
 }

@@ -1,9 +1,9 @@
 //! Facts: statically inferred properties of values.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use super::elements::Elements;
 use super::eval::{Array, Buffer};
 use super::shape::{Shape, Size};
 use crate::graph::dim::Dim;
@@ -64,6 +64,30 @@ pub enum ConstValue {
     ///
     /// If all elements are numbers that the element type represents exactly, the tensor is `Const` instead.
     Ints(Arc<[Size]>),
+}
+
+/// Facts about the elements of a sequence: a common one and, if tracked, one per element.
+///
+/// Elements are tracked if the length is known and at most [`MAX_FOLLOWED`](super::elements::MAX_FOLLOWED). Dereferences to the common fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elements {
+    pub(super) any: Box<Fact>,
+    pub(super) each: Option<Arc<[Fact]>>,
+}
+
+impl Elements {
+    /// Creates facts of a sequence of unknown length with this common fact.
+    pub fn any(fact: Fact) -> Self {
+        Elements { any: Box::new(fact), each: None }
+    }
+}
+
+impl Deref for Elements {
+    type Target = Fact;
+
+    fn deref(&self) -> &Fact {
+        &self.any
+    }
 }
 
 impl PartialEq for ConstValue {

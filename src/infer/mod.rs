@@ -42,10 +42,10 @@ pub use constraints::violations;
 pub use content::Content;
 pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Options, infer, update};
-pub use elements::{Elements, MAX_FOLLOWED};
+pub use elements::MAX_FOLLOWED;
 pub use eval::{Array, Buffer};
 pub(crate) use fact::same_bits;
-pub use fact::{ConstValue, Fact, TensorFact};
+pub use fact::{ConstValue, Elements, Fact, TensorFact};
 pub use fault::{Expected, Fault};
 #[doc(hidden)]
 pub use load::attr;

@@ -7,19 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::graph::normal_domain;
 
 use super::aten;
-use super::model::Schema;
+use super::model::{Domain, Schema};
 use super::table::DOMAINS;
-
-/// Schemas of a domain.
-#[derive(Debug)]
-pub struct Domain {
-    /// Name; `""` for ai.onnx.
-    pub name: &'static str,
-    /// Newest opset version in the table.
-    pub latest: u16,
-    /// Sorted by name, then by version.
-    pub(super) schemas: &'static [Schema],
-}
 
 /// Returns a domain; `ai.onnx` is an alias of `""`.
 pub fn domain(name: &str) -> Option<&'static Domain> {

@@ -22,11 +22,13 @@ mod table;
 mod types;
 
 pub use find::{
-    Domain, domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch,
-    schemas, versions, with_attributes,
+    domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch, schemas,
+    versions, with_attributes,
 };
 pub use legal::{AttrUse, OpUse, Operand, legal, legal_identity, makes_constants, obstacles};
-pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};
+pub use model::{
+    Arity, AttrDefault, AttrSpec, AttrView, Determinism, Domain, Formal, Schema, Ty, TypeParam, Values,
+};
 pub use obstacle::{Illegal, Obstacle, Slot};
 pub use operator::operator;
 pub use release::{Release, first_opset_of, release};

@@ -242,3 +242,14 @@ fn formal_at(formals: &'static [Formal], position: usize) -> Option<&'static For
         .get(position)
         .or_else(|| formals.last().filter(|last| matches!(last.option, Arity::Variadic { .. })))
 }
+
+/// Schemas of a domain.
+#[derive(Debug)]
+pub struct Domain {
+    /// Name; `""` for ai.onnx.
+    pub name: &'static str,
+    /// Newest opset version in the table.
+    pub latest: u16,
+    /// Sorted by name, then by version.
+    pub(super) schemas: &'static [Schema],
+}

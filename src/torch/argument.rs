@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::trace::ValueId;
+use super::id::ValueId;
 use crate::graph::ElemType;
 
 /// An argument of an operator: a value of the graph, or a literal.

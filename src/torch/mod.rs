@@ -6,6 +6,7 @@ pub mod argument;
 mod call_site;
 mod context;
 mod detect;
+pub mod id;
 mod lint;
 pub mod op;
 mod support;

@@ -3,37 +3,10 @@
 use std::sync::Arc;
 
 use super::argument::Argument;
+pub use super::id::{BlockId, NodeId, ValueId};
 use super::op::Op;
 use super::types::Type;
 use crate::diag::SourcePlace;
-
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// Returns the number as an index into an arena.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-id!(
-    /// A node of one [`Trace`]; nodes are numbered in execution order.
-    NodeId
-);
-id!(
-    /// A value of one [`Trace`].
-    ValueId
-);
-id!(
-    /// A block of one [`Trace`].
-    BlockId
-);
 
 /// Producer of a trace; it determines the meaning of in-place operators and constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

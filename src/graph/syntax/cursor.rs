@@ -196,6 +196,11 @@ impl<'s> Cursor<'s> {
         if self.eat(signs) { Ok(self.since(start)) } else { Err(self.expected(&format!("`{signs}`"))) }
     }
 
+    /// Consumes this word, or reports that it is missing.
+    pub fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
     /// Returns true if the next token is an identifier.
     pub fn at_ident(&self) -> bool {
         self.peek().kind == TokenKind::Ident

@@ -4,7 +4,8 @@ use super::Cx;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::infer::declared;
-use crate::infer::elements::{Elements, MAX_FOLLOWED};
+use crate::infer::elements::MAX_FOLLOWED;
+use crate::infer::fact::Elements;
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::shape::{Shape, Size, add, known, number};
 

@@ -19,7 +19,7 @@ mod training;
 #[rustfmt::skip]
 mod types;
 
-use super::Domain;
+use super::model::Domain;
 
 pub use releases::RELEASES;
 
