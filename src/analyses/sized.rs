@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::context::LintContext;
-use super::suggestions::raw;
+use super::rule_fixes::raw;
 use super::whole_flow::baked_only;
 use crate::batching::request::Group;
 use crate::batching::{Kind, Obstacle, size};

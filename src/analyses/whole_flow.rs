@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::{LintContext, LintOptions};
-use super::suggestions::{Suggestion, raw};
+use super::rule_fixes::{Suggestion, raw};
 use crate::batching::{Samples, plan};
 use crate::diag::Selection;
 use crate::diag::rule_ids::BAKED_SHAPE;

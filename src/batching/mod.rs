@@ -22,6 +22,7 @@ mod obstacle;
 pub mod request;
 mod rules;
 pub mod size;
+mod walk;
 
 pub use cx::Samples;
 pub use layout::Layout;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::chosen::Chosen;
 use super::cost_delta::CostDelta;
-use super::plan::Chosen;
 use super::proof::ProofWriter;
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};

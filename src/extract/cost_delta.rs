@@ -3,8 +3,8 @@
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::chosen::Chosen;
 use super::cost::{Cost, inputs};
-use super::plan::Chosen;
 use crate::edit::{Change, Site};
 use crate::egraph::{Call, ENode, canonical};
 use crate::graph::NodeId;

@@ -2,6 +2,7 @@
 
 mod change_report;
 mod choose;
+mod chosen;
 mod cost;
 mod cost_delta;
 mod legality;
@@ -13,7 +14,8 @@ mod provenance;
 mod scope;
 
 pub use choose::{Selection, choose};
+pub use chosen::Chosen;
 pub use cost::{Cost, CostModel, DimHints, Objective};
 pub use legality::{Blocker, Target, blockers};
-pub use plan::{Chosen, Planned, plan};
+pub use plan::{Planned, plan};
 pub use scope::{Cleanup, Done, Task, run};

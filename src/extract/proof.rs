@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use egg::Id;
 use rustc_hash::FxHashMap;
 
-use super::plan::Chosen;
+use super::chosen::Chosen;
 use crate::edit::Proof;
 use crate::egraph::{Call, ENode, Step, canonical};
 use crate::graph::syntax::{Line, line};

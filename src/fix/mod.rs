@@ -7,6 +7,7 @@
 mod advice;
 mod checks;
 mod context;
+mod declarations;
 mod errors;
 pub mod options;
 mod pass;

@@ -1,9 +1,9 @@
 //! Alias analysis: results that share elements with an operand, and writes through such views.
 
 use super::argument::{self, Called};
-use super::complex::Part;
-use super::functionalization::View;
-use super::graph::{Builder, declared};
+use super::builder::{Builder, declared};
+use super::part::Part;
+use super::writes::View;
 use crate::graph::{AttrValue, Attribute, Tensor, ValueId};
 use crate::torch::{self, Argument, Node, TensorType, Trace};
 

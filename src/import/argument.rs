@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::complex::{self, Part};
-use super::graph::Builder;
+use super::builder::Builder;
+use super::part::{Part, part_of};
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::schema::aten::{self, Kind, Literal, Param, Signature};
 use crate::torch::{Argument, Input, Node};
@@ -260,9 +260,7 @@ fn attribute(
         (Kind::Float, false, Argument::Int(int)) => scalar(builder, *int as f64),
         (Kind::Float | Kind::Scalar, false, Argument::Float(float)) => scalar(builder, *float),
         (Kind::Str, false, Argument::Str(text)) => AttrValue::String(Bytes::copy_from_slice(text.as_bytes())),
-        (Kind::Elem, false, Argument::Elem(elem)) => {
-            AttrValue::Int(i64::from(complex::part_of(*elem).number()))
-        }
+        (Kind::Elem, false, Argument::Elem(elem)) => AttrValue::Int(i64::from(part_of(*elem).number())),
         (Kind::Int | Kind::Bool, true, Argument::List(members)) => {
             let ints = members.iter().map(|member| trace.int(member)).collect::<Option<_>>();
             AttrValue::Ints(ints.ok_or_else(refused)?)

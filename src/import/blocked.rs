@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::graph::Imported;
+use super::imported::Imported;
 use super::lower::Left;
 use crate::diag::finding::Anchor;
 use crate::diag::rule_ids;

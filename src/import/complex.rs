@@ -6,21 +6,13 @@
 //! complex model input or output is one tensor with a last axis of two.
 
 use super::argument;
-use super::graph::{Builder, declared};
+use super::builder::{Builder, declared};
+use super::part::{Part, is_complex};
 use crate::graph::{
     AttrValue, Attribute, DeclaredDim, Def, Dimension, ElemType, Tensor, Type, TypeKind, ValueId,
 };
 use crate::schema::aten;
 use crate::torch::{self, Argument, Node};
-
-/// Part of a complex value, or both parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Real,
-    Imaginary,
-    /// Both, the real part first.
-    Both,
-}
 
 /// Operators that can be applied to each part separately.
 const BY_PARTS: &str = "
@@ -36,29 +28,6 @@ const BY_PARTS: &str = "
     take_along_dim tensor_split tile to trace transpose transpose_copy tril triu type_as unbind unbind_copy unflatten unfold
     unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy vsplit
     vstack where zero zeros zeros_like";
-
-/// Returns true if an element type is complex.
-pub fn is_complex(elem: ElemType) -> bool {
-    matches!(elem, ElemType::Complex64 | ElemType::Complex128)
-}
-
-/// Returns the element type of the parts of a complex type; other types are returned unchanged.
-pub fn part_of(elem: ElemType) -> ElemType {
-    match elem {
-        ElemType::Complex64 => ElemType::Float,
-        ElemType::Complex128 => ElemType::Double,
-        elem => elem,
-    }
-}
-
-/// Reinterprets a stored complex tensor as pairs of reals; the bytes are unchanged.
-pub fn as_pairs(mut tensor: Tensor) -> Tensor {
-    if let Some(elem) = tensor.elem().filter(|&elem| is_complex(elem)) {
-        tensor.data_type = Some(part_of(elem).number());
-        tensor.dims.push(2);
-    }
-    tensor
-}
 
 /// Returns the type of a tensor of pairs whose parts have type `ty`.
 fn paired(ty: Type) -> Type {

@@ -1,8 +1,8 @@
 //! Higher-order operators: branches, loops, and annotated regions.
 
 use super::argument::operand;
-use super::complex::Part;
-use super::graph::{Builder, declared, tensor_type};
+use super::builder::{Builder, declared, tensor_type};
+use super::part::Part;
 use crate::graph::{
     AttrValue, Attribute, Def, ElemType, Graph, GraphId, Owner, Port, Tensor, Type, ValueId, ValueInfo,
 };

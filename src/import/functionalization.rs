@@ -3,90 +3,14 @@
 //! If the written tensor is a view, its elements are scattered into the base. Other views of the base become
 //! stale; they are recomputed when they are next read.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::alias::{Link, is_tensor_list, link, operands};
-use super::complex::Part;
-use super::graph::Builder;
+use super::builder::Builder;
+use super::part::Part;
+use super::writes::View;
 use crate::torch::{self, Definition, Node, NodeId};
 
 /// Maximum nesting depth of view recomputation.
 const MAX_DEPTH: usize = 64;
-
-/// Alias information about values, and the writes seen so far.
-#[derive(Default)]
-pub struct Writes {
-    /// Maps an alias to the value that it stands for.
-    same: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// The definition of each view.
-    views: FxHashMap<torch::ValueId, View>,
-    /// For a view, the tensor at the end of its chain of bases.
-    roots: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// Values that have, or may have, views.
-    viewed: FxHashSet<torch::ValueId>,
-    /// For each value that may share elements with others: these others, and their write counts when
-    /// the value was computed.
-    unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
-    /// Number of writes to the elements of each root.
-    counts: FxHashMap<torch::ValueId, usize>,
-    /// For each value, the write count of its root when the value was last computed.
-    /// The value is stale if the root was written to since then.
-    seen: FxHashMap<torch::ValueId, usize>,
-    depth: usize,
-    /// Inputs, buffers and weights that were written to, in order.
-    pub outside: Vec<torch::ValueId>,
-}
-
-/// Output `place` of `node`, as a view of `base`.
-#[derive(Clone, Copy)]
-pub struct View {
-    pub base: torch::ValueId,
-    pub node: NodeId,
-    pub place: usize,
-}
-
-impl Writes {
-    /// Resolves a value through its aliases.
-    pub fn of(&self, mut value: torch::ValueId) -> torch::ValueId {
-        while let Some(&with) = self.same.get(&value) {
-            value = with;
-        }
-        value
-    }
-
-    /// Makes a value an alias of another one.
-    pub fn unite(&mut self, value: torch::ValueId, with: torch::ValueId) {
-        let with = self.of(with);
-        if value != with {
-            self.same.insert(value, with);
-        }
-    }
-
-    fn root(&self, value: torch::ValueId) -> torch::ValueId {
-        self.roots.get(&value).copied().unwrap_or(value)
-    }
-
-    /// Returns the number of writes to the root of a value.
-    fn count(&self, value: torch::ValueId) -> usize {
-        self.counts.get(&self.root(value)).copied().unwrap_or(0)
-    }
-
-    fn seen(&self, value: torch::ValueId) -> usize {
-        self.seen.get(&value).copied().unwrap_or(0)
-    }
-
-    /// Drops the alias information about a value before a node defines it again.
-    /// A loop's condition, for instance, is lowered twice.
-    pub fn forget(&mut self, value: torch::ValueId) {
-        self.same.remove(&value);
-        self.views.remove(&value);
-        self.roots.remove(&value);
-        self.unsure.remove(&value);
-        self.viewed.remove(&value);
-        let count = self.count(value);
-        self.seen.insert(value, count);
-    }
-}
 
 impl Builder<'_> {
     /// Recomputes a view if its root was written to after the view was last computed.

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::blocked;
-use super::complex::{Part, as_pairs};
-use super::graph::Builder;
+use super::builder::Builder;
+use super::part::{Part, as_pairs};
 use crate::diag::Finding;
 use crate::graph::{Def, Port, ValueId, ValueInfo};
 use crate::read::pt2::Exported;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::graph::Imported;
+use super::imported::Imported;
 use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{Change, Constants, Editor, Item, Patch, Site};
 use crate::graph::uses::Uses;

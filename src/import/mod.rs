@@ -8,17 +8,21 @@
 mod alias;
 mod argument;
 mod blocked;
+mod builder;
 mod complex;
 mod control;
 mod functionalization;
 mod graph;
+mod imported;
 mod interface;
 mod lower;
 mod overload;
+mod part;
 mod place;
 mod promote;
 mod recurrent;
 mod script;
+mod writes;
 
 pub use script::program;
 

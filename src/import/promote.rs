@@ -6,7 +6,7 @@
 
 use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
 
-use super::graph::Builder;
+use super::builder::Builder;
 
 /// Operators that promote their operands to a dtype that their result does not show.
 const COMPARING: [&str; 11] =

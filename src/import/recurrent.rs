@@ -2,8 +2,8 @@
 //!
 //! The number of weights depends on the number of layers, so no rule can name them.
 
-use super::complex::Part;
-use super::graph::Builder;
+use super::builder::Builder;
+use super::part::Part;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::torch::{Argument, Node, Type};
 

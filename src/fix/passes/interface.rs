@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::value_info;
 use crate::analyses::detectors::{lost_sizes, pinned_sizes};
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, DECLARED_TYPE, LOST_SYMBOL};
 use crate::edit::{AnalysisView, Change, Editor, Site};
+use crate::fix::declarations::take_back;
 use crate::fix::options::Options;
 use crate::fix::pass::{Need, Pass};
 use crate::graph::dim::Dim;
@@ -29,7 +29,7 @@ fn mend(editor: &mut Editor, options: &Options) -> bool {
     let before = editor.done().changes.len();
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
-        value_info::take_back(editor, DECLARED_SHAPE_WRONG);
+        take_back(editor, DECLARED_SHAPE_WRONG);
         unpin_outputs(editor);
     }
     if may(LOST_SYMBOL) {

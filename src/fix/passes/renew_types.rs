@@ -1,8 +1,8 @@
 //! Declares the shapes of a model again after its inputs became dynamic.
 
-use super::value_info::declare_outputs;
 use crate::diag::rule_ids::DECLARED_TYPE;
 use crate::edit::{Change, Editor, Site};
+use crate::fix::declarations::declare_outputs;
 use crate::fix::pass::{Need, Pass};
 use crate::graph::{DeclaredDim, TypeKind};
 

@@ -15,6 +15,7 @@ mod ports;
 mod range_analysis;
 mod select;
 mod transfer;
+mod value_range;
 mod write;
 
 use self::dtype_classes::{DtypeClasses, Maker, cell_of};

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::graph::{ElemType, Tensor, TensorData};
+use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData};
 
 /// 16-bit floating-point type that replaces float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +96,27 @@ fn each(tensor: &Tensor, mut visit: impl FnMut(f32)) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+/// Returns the magnitudes of the value of a `Constant`.
+pub fn extent_of_constant(model: &Model, id: NodeId) -> Option<Extent> {
+    let node = &model.nodes[id];
+    let of = |numbers: &[f32]| {
+        let mut sizes = numbers.iter().map(|x| f64::from(x.abs())).filter(|x| x.is_finite());
+        let nonzero = sizes.clone().filter(|&x| x > 0.0);
+        let is_nonzero = !numbers.is_empty() && sizes.all(|x| x > 0.0);
+        Extent {
+            largest: nonzero.clone().fold(0.0, f64::max),
+            least: nonzero.fold(f64::INFINITY, f64::min),
+            is_nonzero,
+        }
+    };
+    node.attrs.iter().find_map(|attr| match &attr.value {
+        AttrValue::Tensor(tensor) => Extent::of(&model.tensors[*tensor]),
+        AttrValue::Float(number) => Some(of(&[*number])),
+        AttrValue::Floats(numbers) => Some(of(numbers)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

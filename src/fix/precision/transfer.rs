@@ -1,7 +1,7 @@
 //! Transfer functions of the range analysis: magnitudes and origins of the outputs of each operator.
 
-use super::numbers::Narrow;
-use super::range_analysis::{Origin, Size, ValueRange, extent_of_constant};
+use super::numbers::{Narrow, extent_of_constant};
+use super::value_range::{Origin, Size, ValueRange};
 use crate::graph::{AttrValue, ElemType, Model, Node, NodeId};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
