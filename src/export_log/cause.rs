@@ -6,7 +6,7 @@
 
 use super::remark::{Input, Kind};
 use super::violation;
-use super::warning::{after, first_word, quoted};
+use super::words::{after, first_word, quoted};
 
 /// Returns the fault behind an exception; `None` if its message is unknown.
 pub fn cause(class: &str, message: &str) -> Option<Kind> {

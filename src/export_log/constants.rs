@@ -3,7 +3,7 @@
 use crate::diag::Level;
 use crate::diag::rule_ids;
 
-use super::finding::{Words, shown};
+use super::report::{Words, shown};
 
 /// Returns the finding for the warning; `None` if the line shows that the warning is harmless.
 pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {

@@ -4,8 +4,8 @@ use crate::diag::Level;
 use crate::diag::rule_ids;
 use crate::python::on_one_line;
 
-use super::finding::{Words, shown};
 use super::remark::{Input, Kind, Remark};
+use super::report::{Words, shown};
 use super::violation::Guard;
 
 /// Returns the finding for a remark about a failed export.

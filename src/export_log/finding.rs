@@ -1,7 +1,7 @@
 //! Conversion of remarks to findings: message, note and help.
 
 use crate::diag::rule_ids;
-use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
+use crate::diag::{Finding, Level, Place, TextPlace};
 
 use super::code::{
     compares_counts, condition, decides, is_loop, is_of_counts, is_state, of_model, reads_shape,
@@ -9,20 +9,7 @@ use super::code::{
 use super::constants::constant_tensor;
 use super::failures;
 use super::remark::{Kind, PythonType, Remark};
-
-/// A finding without its location.
-pub struct Words {
-    /// Rule of the finding.
-    pub rule: RuleId,
-    /// Severity.
-    pub level: Level,
-    /// Fault.
-    pub message: String,
-    /// Reason.
-    pub note: &'static str,
-    /// Fix; empty if none is known.
-    pub help: String,
-}
+use super::report::{Words, shown};
 
 /// Converts a remark to a finding; returns `None` for a harmless one.
 pub fn finding(remark: &Remark) -> Option<Finding> {
@@ -72,11 +59,6 @@ fn words(remark: &Remark) -> Option<Words> {
         Kind::ResizeSemantics => Some(resize()),
         _ => failures::words(remark),
     }
-}
-
-/// Returns `code` in backticks, or `stand_in` if the code is unknown.
-pub fn shown(code: &str, stand_in: &str) -> String {
-    if code.is_empty() { stand_in.to_owned() } else { format!("`{code}`") }
 }
 
 fn python_value(python: PythonType, remark: &Remark) -> Words {

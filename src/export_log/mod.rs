@@ -11,12 +11,14 @@ mod failures;
 mod finding;
 mod nodes;
 mod remark;
+mod report;
 mod suspects;
 #[cfg(test)]
 mod tests;
 mod text;
 mod violation;
 mod warning;
+mod words;
 
 use std::cell::RefCell;
 use std::sync::Arc;

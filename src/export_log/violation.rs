@@ -1,6 +1,6 @@
 //! Parser of the message of a `ConstraintViolationError`: axes, guards and suggested fixes.
 
-use super::warning::after;
+use super::words::after;
 
 /// Limit of the number of reported violations, per exception.
 const MAX_TOLD: usize = 8;

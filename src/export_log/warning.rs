@@ -6,6 +6,7 @@
 use crate::source::is_library;
 
 use super::remark::{Kind, PythonType};
+use super::words::{after, first_word, quoted};
 
 /// A warning printed by Python or by C++ code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,20 +213,4 @@ pub fn guard(line: &str, log_line: usize) -> Option<Guard<'_>> {
     let users = |file: &str| file.ends_with(".py") && !file.starts_with('_') && !is_library(file);
     let location = places.find(|(file, _)| users(file))?;
     Some(Guard { log_line, size, location })
-}
-
-/// Returns the text after `mark`.
-pub fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
-    text.find(mark).map(|at| &text[at + mark.len()..])
-}
-
-/// Returns the quoted text at the start of `text`, in `'`, `"` or backticks.
-pub fn quoted(text: &str) -> Option<&str> {
-    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'))?;
-    text[1..].split_once(quote).map(|(inside, _)| inside)
-}
-
-/// Returns the text up to the first whitespace.
-pub fn first_word(text: &str) -> &str {
-    text.split_whitespace().next().unwrap_or("")
 }

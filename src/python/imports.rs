@@ -9,8 +9,8 @@ use crate::diag::{Finding, Place};
 use crate::source::SourceFiles;
 
 use super::calls::Call;
+use super::import_context::{Definition, ImportContext, Visit};
 use super::interpreter::Interpreter;
-use super::library::Library;
 use super::program::{Global, Program};
 use super::syntax::{field, one_line, text};
 use super::value::Value;
@@ -23,35 +23,6 @@ const MAX_CALLS: usize = 64;
 
 /// Limit of names that are resolved in other files, per file.
 const MAX_DEFINITIONS: usize = 256;
-
-/// Location of a function or class of another file.
-#[derive(Clone, Debug)]
-pub struct Definition {
-    file: Arc<str>,
-    text: Arc<str>,
-    /// Name in that file.
-    name: String,
-}
-
-/// Access of an interpreter to other files.
-#[derive(Clone, Copy, Debug)]
-pub struct ImportContext<'s> {
-    /// Texts of the available files.
-    pub sources: &'s SourceFiles,
-    /// Parsed files.
-    pub library: &'s Library,
-    /// Number of files on the path of imports to this one.
-    pub depth: u32,
-    /// Whether faults are reported at their own line instead of at the call that leads to them.
-    pub in_place: bool,
-}
-
-/// Result of a call into another file.
-#[derive(Clone, Debug)]
-pub struct Visit {
-    value: Value,
-    findings: Vec<Finding>,
-}
 
 impl<'t> Interpreter<'t> {
     /// Calls the function at `path` (`helpers.count_of`), if its file is available.

@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use crate::diag::Finding;
 
-use super::imports::{Definition, ImportContext, Visit};
+use super::import_context::{Definition, ImportContext, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};

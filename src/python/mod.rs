@@ -15,6 +15,7 @@ mod dtypes;
 mod expressions;
 mod factories;
 mod functional;
+mod import_context;
 mod imports;
 mod indexing;
 mod interpreter;
@@ -42,7 +43,7 @@ use std::sync::Arc;
 use crate::diag::{Finding, SourcePlace};
 use crate::source::SourceFiles;
 
-use imports::ImportContext;
+use import_context::ImportContext;
 use interpreter::{Interpreter, Reached};
 use library::Library;
 use program::{ClassKind, LAMBDA, Program};

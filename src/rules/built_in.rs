@@ -13,7 +13,6 @@ use walkdir::WalkDir;
 
 use super::check::{Faults, check_file};
 use super::index::{Index, Indexed};
-use super::registry::EXTENSION;
 use super::rule::{Phase, Rule};
 use super::syntax::ast::FileAst;
 use super::syntax::parse;
@@ -35,6 +34,9 @@ mod embedded {
     /// No embedded rules: this build reads `rules/` at run time.
     pub static RULES: Option<super::BuiltIn> = None;
 }
+
+/// File name extension of rule files.
+pub const EXTENSION: &str = "rule";
 
 /// Environment variable that selects the folder of the built-in rules.
 pub const VARIABLE: &str = "ONNX_LINT_RULES";

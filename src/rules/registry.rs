@@ -15,10 +15,7 @@ use crate::diag::Finding;
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
-pub use super::built_in::RuleHeader;
-
-/// File name extension of rule files.
-pub const EXTENSION: &str = "rule";
+pub use super::built_in::{EXTENSION, RuleHeader};
 
 fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
     let source = &rule.source.source;

@@ -2,7 +2,9 @@
 
 pub mod args;
 mod calibrate;
+mod display;
 mod explain;
+mod operators;
 pub mod outline;
 pub mod program;
 mod remaining;
@@ -22,8 +24,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::args::Args;
+use self::display::Display;
 use self::remaining::{Linter, Remaining};
-use self::summary::{Display, required_changes, summary};
+use self::summary::{required_changes, summary};
 use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
 use super::lint::settings;

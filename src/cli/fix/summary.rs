@@ -5,26 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::display::Display;
+use super::operators::{Operator, operators};
 use super::table::table;
 use crate::cli::paint::{Style, paint};
 use crate::diag::Selection;
-use crate::diag::render::{Look, wrapped};
+use crate::diag::render::wrapped;
 use crate::diag::rule_ids::{DECLARED_TYPE, REQUESTED_SHAPE};
 use crate::edit::{Kind, Safety};
 use crate::fix::report::Entry;
 use crate::fix::{Outcome, Report};
+use crate::graph::Model;
 use crate::graph::syntax::suggest::counted;
-use crate::graph::{Model, scopes};
-
-/// Display settings of a summary.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Display {
-    pub look: Look,
-    /// Whether to print the limits of the search, and to abbreviate nothing.
-    pub verbose: bool,
-    /// Whether to print a table of operators and sizes instead of the lists of changed operators.
-    pub table: bool,
-}
 
 /// Maximum number of operators, texts or rules in a list.
 const LISTED: usize = 8;
@@ -236,29 +228,6 @@ fn lines(rows: &[Row], kept: &[(usize, String)], display: Display) -> String {
         line(KEPT, *count, &[], text);
     }
     lines
-}
-
-/// Number of nodes of an operator before and after.
-pub struct Operator {
-    pub name: String,
-    pub before: usize,
-    pub after: usize,
-}
-
-/// Returns the operators whose number of nodes changed, by the size of the change.
-fn operators(before: &Model, after: &Model) -> Vec<Operator> {
-    let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let names = |model: &Model| -> Vec<String> {
-        let graphs = scopes::live(model).into_iter();
-        graphs.flat_map(|graph| &model.graphs[graph].nodes).map(|&node| model.nodes[node].op_name()).collect()
-    };
-    names(before).into_iter().for_each(|name| found.entry(name).or_default().0 += 1);
-    names(after).into_iter().for_each(|name| found.entry(name).or_default().1 += 1);
-    let changed = found.into_iter().filter(|(_, (before, after))| before != after);
-    let operator = |(name, (before, after))| Operator { name, before, after };
-    let mut operators: Vec<Operator> = changed.map(operator).collect();
-    operators.sort_by_key(|operator| Reverse(operator.before.abs_diff(operator.after)));
-    operators
 }
 
 /// Returns the lines `fewer` and `more`, which list the operators whose number of nodes changed.

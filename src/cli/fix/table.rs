@@ -1,6 +1,7 @@
 //! The table of operators and sizes before and after.
 
-use super::summary::{Display, Operator};
+use super::display::Display;
+use super::operators::Operator;
 use crate::cli::paint::{Style, paint};
 use crate::fix::Report;
 

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod baseline;
 pub mod config;
+mod configured;
 pub mod discover;
 pub mod globs;
 pub mod home;

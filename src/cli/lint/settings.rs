@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::args::Args;
 use super::config::{Config, Configs};
+use super::configured::{Entry, entries};
 use super::globs::Globs;
-use super::suppress::{self, Entry};
 use crate::cli::catalog::Catalog;
 use crate::cli::{Failure, opset, selectors, targets};
 use crate::diag::{Finding, Level, RuleId, Selection, rule_ids};
@@ -74,7 +74,7 @@ impl Settings {
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,
-            suppress: suppress::entries(config, catalog)?,
+            suppress: entries(config, catalog)?,
             per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
         })
     }

@@ -12,13 +12,18 @@ use crate::rules::syntax::ast::{
 };
 
 use super::Faults;
+use super::call::is_function;
 use super::combinations::{Partial, partial, remove_unused};
 use super::library::{self, Library};
-use super::pattern::alias_in_match;
-use super::rewrite::is_function;
 
 /// Maximum number of combinations of one pattern.
 const MOST: usize = 64;
+
+fn alias_in_match(faults: &Faults, span: Span) -> Finding {
+    faults
+        .at(span, "a pattern may only contain nodes")
+        .help("use one name for a value that occurs several times")
+}
 
 fn too_many(faults: &Faults, span: Span) -> Finding {
     faults

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashSet;
 
 use super::Faults;
-use super::rewrite::targets;
 use crate::diag::Finding;
 use crate::graph::syntax::ast::Name;
 use crate::rules::expr::Over;
@@ -20,7 +19,7 @@ pub fn check(rewrite: &Rewrite, pattern: &Pattern, statements: &[Statement], fau
         let mut reached = FxHashSet::default();
         reach(rewrite, pattern, term, &mut reached);
         let name = &pattern.values[usize::from(output.0)].name;
-        let mut made = statements.iter().flat_map(targets).map(|target| &target.name);
+        let mut made = statements.iter().flat_map(Statement::targets).map(|target| &target.name);
         if reached.contains(output)
             && let Some(place) = made.find(|made| made.text == *name)
         {

@@ -193,7 +193,7 @@ impl Entries {
                 let is_input =
                     |value: &ValueAst| matches!(&value.kind, ValueAstKind::Name(one) if named(one));
                 let taken = statement.calls().into_iter().flat_map(|call| &call.inputs).any(is_input);
-                taken || super::rewrite::targets(statement).iter().any(named)
+                taken || statement.targets().iter().any(named)
             })
         };
         for (_, name) in self.assumptions.iter().filter(|(_, name)| !known(name)) {

@@ -4,12 +4,15 @@
 //! a place, and checking continues. Rules with errors are dropped.
 
 mod alternatives;
+mod call;
 mod combinations;
 mod cycles;
+mod definitions;
 mod entries;
 mod example;
 mod expr;
 mod faults;
+mod functions;
 mod library;
 mod op;
 mod operators;

@@ -10,19 +10,12 @@ use crate::rules::rule::{AttrPat, AttrPatKind, Count, OperandPat, PatNode, Rest,
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, Statement, ValueAst, ValueAstKind};
 
 use super::Faults;
+use super::call::{check_call, is_function};
 use super::op::{self, Versions};
-use super::rewrite::is_function;
 use super::scope::{self, Scope};
 
 fn empty(faults: &Faults, span: Span) -> Finding {
     faults.at(span, "the pattern has no nodes").help("add at least one node: `y = Relu (x)`")
-}
-
-/// Returns the finding for a statement of `match` that is not a node.
-pub(super) fn alias_in_match(faults: &Faults, span: Span) -> Finding {
-    faults
-        .at(span, "a pattern may only contain nodes")
-        .help("use one name for a value that occurs several times")
 }
 
 fn root_without_node(faults: &Faults, span: Span) -> Finding {
@@ -204,21 +197,6 @@ impl Nodes {
             self.conditions.push(Step::Where { condition, because: None });
         }
         OperandPat::Value(var)
-    }
-}
-
-/// Checks arity and attributes of a node in a pattern or a rewrite.
-pub fn check_call(
-    versions: &Versions,
-    call: &CallAst,
-    inputs: &[Count],
-    outputs: &[Count],
-    faults: &mut Faults,
-) {
-    versions.check_counts(&call.op, inputs, outputs, faults);
-    versions.check_attrs(call, faults);
-    for attr in &call.attrs {
-        versions.check_kind(&attr.name, &attr.value, faults);
     }
 }
 

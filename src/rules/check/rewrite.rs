@@ -9,10 +9,9 @@ use crate::rules::rule::{
     VarId,
 };
 use crate::rules::syntax::ast::{CallAst, EachAst, Statement, ValueAst, ValueAstKind};
-use crate::rules::syntax::begins_operator;
 
-use super::library::{self, Library};
-use super::pattern::check_call;
+use super::call::{check_call, constant, is_constant, is_function};
+use super::library::Library;
 use super::scope::{self, Scope};
 use super::{Faults, cycles, expr, op};
 
@@ -277,7 +276,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         check_call(&versions, call, &[], &[Count::One], self.faults);
         let [attr] = &call.attrs[..] else { return None };
         let value = expr::expr(&attr.value, self.scope, self.faults)?;
-        library::constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
+        constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
     }
 
     /// Checks a comprehension: `[Relu (x) for @i, x in xs]`.
@@ -305,7 +304,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
     }
 
     fn made_below(&self, name: &Name) -> Option<Span> {
-        let mut targets = self.statements.iter().flat_map(targets);
+        let mut targets = self.statements.iter().flat_map(Statement::targets);
         targets.find(|target| target.name.text == name.text).map(|target| target.name.span)
     }
 
@@ -357,24 +356,6 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         let var = self.scope.bind_unused(name);
         self.lets.push((var, value));
     }
-}
-
-/// Returns the values that a statement defines.
-pub(super) fn targets(statement: &Statement) -> &[Operand] {
-    match statement {
-        Statement::Make { targets, .. } => targets,
-        Statement::Let { .. } => &[],
-    }
-}
-
-/// Returns true for a call of a function; operator names begin with a capital letter.
-pub(super) fn is_function(call: &CallAst) -> bool {
-    call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text)
-}
-
-fn is_constant(call: &CallAst) -> bool {
-    let is_named_so = call.op.domain.is_empty() && &*call.op.name.text == "Constant";
-    is_named_so && call.op.var.is_none() && call.rest.is_none() && call.attrs.len() == 1
 }
 
 /// Returns the count of a value that is one of several alternatives.

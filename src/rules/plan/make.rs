@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::draft::Slot;
-use super::run::opset_for;
+use super::inferred::{NewAttrs, opset_for};
 use super::{Item, Made, NewId, PlannedNode, PlannedOp, literal, planned_op};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
-use crate::infer::{Attrs, Fact, NoSymbols, OpCall, transfer};
+use crate::infer::{Fact, NoSymbols, OpCall, transfer};
 use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
@@ -284,21 +284,5 @@ fn slot_of<V: Copy>(binding: &Binding<V>) -> Slot<V> {
         Binding::Many(values) => {
             Slot::Many(values.iter().map(|value| Slot::Value(Item::Old(*value))).collect())
         }
-    }
-}
-
-/// Attributes of a new node, for inference.
-pub(super) struct NewAttrs<'p> {
-    pub(super) attrs: &'p [Attribute],
-    pub(super) tensors: &'p [Tensor],
-}
-
-impl Attrs for NewAttrs<'_> {
-    fn attr(&self, name: &str) -> Option<&AttrValue> {
-        self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
-    }
-
-    fn tensor(&self, id: TensorId) -> &Tensor {
-        &self.tensors[id.index()]
     }
 }

@@ -1,6 +1,7 @@
 //! Plans: fully evaluated rewrites, ready to be added to a graph or an e-graph.
 
 pub mod draft;
+mod inferred;
 mod literal;
 mod make;
 mod patch;

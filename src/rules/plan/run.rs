@@ -1,11 +1,9 @@
 //! Checks that a plan is valid and consistent with the facts of the values it replaces.
 
-use super::{Item, Made, Plan, PlannedOp};
+use super::inferred::{NewAttrs, opset_for};
+use super::{Item, Made, Plan};
 use crate::infer::{Fact, NoSymbols, OpCall, Shape, TensorFact, transfer};
 use crate::rules::host::Host;
-use crate::schema;
-
-use super::make::NewAttrs;
 
 /// Returns true if no known fact contradicts a plan.
 /// Every new node must accept the types and shapes of its inputs, and the facts of every new value must
@@ -51,18 +49,5 @@ fn fact<'a, H: Host>(host: &'a H, made: &'a [Fact], item: Item<H::Value>) -> &'a
     match item {
         Item::Old(value) => host.fact(value),
         Item::New(id) => &made[id.0],
-    }
-}
-
-/// Returns the opset that determines the meaning of a new node.
-/// If the epoch of `schema` is in force in the graph, this is the graph's opset, or the first opset that has
-/// `schema` if that is later. Otherwise, it is the first opset that has `schema`.
-pub(super) fn opset_for<H: Host>(host: &H, op: &PlannedOp) -> i64 {
-    let Some(schema) = op.schema else { return host.opset(&op.domain).unwrap_or(1) };
-    let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
-    let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));
-    match (own, in_force) {
-        (Some(own), Some(in_force)) if in_force.epoch == schema.epoch => i64::from(own.max(schema.since)),
-        _ => i64::from(schema.since),
     }
 }

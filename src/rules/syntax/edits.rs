@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use super::RULES;
 use super::ast::ExampleAst;
-use super::example::word;
 use crate::graph::syntax::ast::{Attr, AttrSyntax, Declared, Graph, Model, Name, Node};
 use crate::graph::syntax::cursor::{Cursor, Parsed, Reported};
 use crate::graph::syntax::lexer::TokenKind;
@@ -55,7 +54,7 @@ impl Changes {
             let is_text = cursor.eat_word("with") || cursor.at_quoted() && !changes.texts.is_empty();
             if is_text {
                 let old = cursor.string("a part of the previous example in quotes")?;
-                word(cursor, "as")?;
+                cursor.expect_word("as")?;
                 changes.texts.push((old, cursor.string("its replacement in quotes")?));
             } else {
                 changes.edits.push(edit(cursor)?);
@@ -137,14 +136,14 @@ fn edit(cursor: &mut Cursor) -> Parsed<Edit> {
         cursor.expect("=")?;
         let value = Text::value(cursor, None)?;
         let span = cursor.since(name.span);
-        word(cursor, "of")?;
+        cursor.expect_word("of")?;
         let node = cursor.name("a value that the node defines")?;
         return Ok(Edit::Attr(Box::new(Attr { name, kind: None, value, span }), node));
     }
     if cursor.eat_word("without") {
-        word(cursor, "input")?;
+        cursor.expect_word("input")?;
         let input = cursor.name("an input of the node")?;
-        word(cursor, "of")?;
+        cursor.expect_word("of")?;
         return Ok(Edit::WithoutInput(input, cursor.name("a value that the node defines")?));
     }
     let input = cursor.name("a change: `with \"…\" as \"…\"`, `x: double`, `attr a = 1 of y`")?;

@@ -46,12 +46,12 @@ type Opset = Option<(i64, Span)>;
 /// Parses `at opset N` or `from N to M`.
 fn opsets(cursor: &mut Cursor) -> Parsed<(Opset, Opset)> {
     if cursor.eat_word("at") {
-        word(cursor, "opset")?;
+        cursor.expect_word("opset")?;
         return Ok((Some(opset_number(cursor)?), None));
     }
     if cursor.eat_word("from") {
         let opset = opset_number(cursor)?;
-        word(cursor, "to")?;
+        cursor.expect_word("to")?;
         return Ok((Some(opset), Some(opset_number(cursor)?)));
     }
     Ok((None, None))
@@ -99,11 +99,6 @@ pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<E
         text,
         span,
     })
-}
-
-/// Consumes a word, or reports that it is missing.
-pub fn word(cursor: &mut Cursor, word: &str) -> Parsed<()> {
-    if cursor.eat_word(word) { Ok(()) } else { Err(cursor.expected(&format!("`{word}`"))) }
 }
 
 fn opset_number(cursor: &mut Cursor) -> Parsed<(i64, Span)> {

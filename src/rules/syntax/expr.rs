@@ -6,8 +6,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::ast::{ExprAst, ExprAstKind};
-use super::value;
+use super::ast::{EachAst, EachOver, ExprAst, ExprAstKind};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::node::Dialect;
@@ -197,7 +196,7 @@ fn list(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
     let items = cursor.list("]", |cursor| {
         let item = expr(cursor)?;
         if cursor.at_word("for") && each.is_none() {
-            each = Some(value::after_body(cursor, item.clone())?);
+            each = Some(after_body(cursor, item.clone())?);
         }
         Ok(item)
     })?;
@@ -228,4 +227,20 @@ fn word(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
         _ if cursor.eat("(") => ExprAstKind::Call { name, args: cursor.list(")", expr)? },
         _ => ExprAstKind::Word(name),
     })
+}
+
+/// Parses `for x in xs`, `for @i, x in xs`, `for @i in list`.
+pub fn after_body<B>(cursor: &mut Cursor, body: B) -> Parsed<EachAst<B>> {
+    cursor.bump();
+    let attr = if cursor.eat("@") { Some(cursor.ident("an attribute variable")?) } else { None };
+    let has_item = attr.is_none() || cursor.eat(",");
+    let item = if has_item { Some(cursor.ident("a name for the items")?) } else { None };
+    if !cursor.eat_word("in") {
+        return Err(cursor.expected("`in`"));
+    }
+    let over = match item {
+        Some(item) => EachOver::Values { item, values: cursor.ident("the values, as in `for x in xs`")? },
+        None => EachOver::List(Box::new(expr(cursor)?)),
+    };
+    Ok(EachAst { body, attr, over })
 }

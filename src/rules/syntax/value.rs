@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use super::ast::{ArmAst, EachAst, EachOver, Statement, ValueAst, ValueAstKind};
-use super::expr::{RuleNodes, computed, expr};
+use super::ast::{ArmAst, Statement, ValueAst, ValueAstKind};
+use super::expr::{RuleNodes, after_body, computed, expr};
 use crate::graph::ElemType;
 use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
@@ -199,22 +199,6 @@ fn each(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     let each = after_body(cursor, body)?;
     cursor.expect("]")?;
     Ok(ValueAstKind::Each(Box::new(each)))
-}
-
-/// Parses `for x in xs`, `for @i, x in xs`, `for @i in list`.
-pub fn after_body<B>(cursor: &mut Cursor, body: B) -> Parsed<EachAst<B>> {
-    cursor.bump();
-    let attr = if cursor.eat("@") { Some(cursor.ident("an attribute variable")?) } else { None };
-    let has_item = attr.is_none() || cursor.eat(",");
-    let item = if has_item { Some(cursor.ident("a name for the items")?) } else { None };
-    if !cursor.eat_word("in") {
-        return Err(cursor.expected("`in`"));
-    }
-    let over = match item {
-        Some(item) => EachOver::Values { item, values: cursor.ident("the values, as in `for x in xs`")? },
-        None => EachOver::List(Box::new(expr(cursor)?)),
-    };
-    Ok(EachAst { body, attr, over })
 }
 
 impl ValueAst {

@@ -12,6 +12,14 @@ impl Statement {
         }
     }
 
+    /// Returns the values that it defines.
+    pub fn targets(&self) -> &[Operand] {
+        match self {
+            Statement::Make { targets, .. } => targets,
+            Statement::Let { .. } => &[],
+        }
+    }
+
     /// Returns the calls in the statement, each before the calls that are nested in it.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();

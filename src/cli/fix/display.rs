@@ -1,0 +1,13 @@
+//! Display settings of the summary.
+
+use crate::diag::render::Look;
+
+/// Display settings of a summary.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Display {
+    pub look: Look,
+    /// Whether to print the limits of the search, and to abbreviate nothing.
+    pub verbose: bool,
+    /// Whether to print a table of operators and sizes instead of the lists of changed operators.
+    pub table: bool,
+}

@@ -1,0 +1,38 @@
+//! Definitions in imported files, and the analysis of calls of them.
+
+use std::sync::Arc;
+
+use crate::diag::Finding;
+use crate::source::SourceFiles;
+
+use super::library::Library;
+use super::value::Value;
+
+/// Location of a function or class of another file.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub file: Arc<str>,
+    pub text: Arc<str>,
+    /// Name in that file.
+    pub name: String,
+}
+
+/// Access of an interpreter to other files.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportContext<'s> {
+    /// Texts of the available files.
+    pub sources: &'s SourceFiles,
+    /// Parsed files.
+    pub library: &'s Library,
+    /// Number of files on the path of imports to this one.
+    pub depth: u32,
+    /// Whether faults are reported at their own line instead of at the call that leads to them.
+    pub in_place: bool,
+}
+
+/// Result of a call into another file.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub value: Value,
+    pub findings: Vec<Finding>,
+}
