@@ -30,7 +30,8 @@ fn every_example_has_an_error() {
         let parsed = syntax::parse(&Source::new(title, text));
         assert_eq!(parsed.findings, [], "{title}");
         let findings = lint_model(&parsed.model.unwrap_or_default(), &LintOptions::default());
-        let errors: Vec<_> = findings.iter().filter(|finding| matches!(&*finding.code, "SHP001" | "SPC036")).collect();
+        let errors: Vec<_> =
+            findings.iter().filter(|finding| matches!(&*finding.code, "SHP001" | "SPC036")).collect();
         if errors.len() != 1 {
             wrong.push(format!("{title}: {errors:?}"));
         }
@@ -40,7 +41,8 @@ fn every_example_has_an_error() {
 
 #[test]
 fn every_constraint_has_an_example() {
-    let shown: BTreeSet<&str> = examples().filter_map(|example| Some(example.title.split_once(": ")?.1)).collect();
+    let shown: BTreeSet<&str> =
+        examples().filter_map(|example| Some(example.title.split_once(": ")?.1)).collect();
     let mut missing = Vec::new();
     for (domain, op) in constraints::operators() {
         let lines = constraints::constraints(domain, op).iter();

@@ -18,7 +18,7 @@ fn constant_condition_selects_a_branch() {
         zero = Constant <value_int = 0> ()
         size = Gather(shape, zero)
         c = GreaterOrEqual(size, zero)
-        a = If(c) <then_branch = yes () => (p) { p = Relu(x) }, else_branch = no () => (r) { r = Flatten(y) y = Unsqueeze(x, shape) }>
+        a = If(c) <then_branch = yes () => (p) { p = Relu(x) }, else_branch = no () => (r) { r = Flatten(y) y = Unsqueeze(x, zero) }>
     }";
     check(text, &["c = [1]", "a: float[n, 4]"]);
 }

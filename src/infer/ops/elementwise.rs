@@ -185,7 +185,7 @@ mod tests {
         check_call("float[n] x", "Cast <to = 7> (x)", "int64[n]");
         check_call("float[n] x, float16[3] like", "CastLike(x, like)", "float16[n]");
         check_call("int64[n] a, int64[n] b", "Less(a, b)", "bool[n]");
-        check_call("float[n] x", "EyeLike <dtype = 6> (x)", "int32[n]");
+        check_call("float[n, n] x", "EyeLike <dtype = 6> (x)", "int32[n, n]");
         check_call("float[n, 4] x, float s, int8 z", "QuantizeLinear(x, s, z)", "int8[n, 4]");
         check_call("float[n, 4] x, float s", "QuantizeLinear(x, s)", "uint8[n, 4]");
         check_call("int8[n, 4] x, float16 s", "DequantizeLinear(x, s)", "float16[n, 4]");
