@@ -31,6 +31,11 @@ fn entries_name_operators_inputs_and_attributes_of_some_version() {
         for text in &entry.texts {
             for line in parse::entry(text) {
                 let line = line.unwrap_or_else(|why| panic!("{op}: {why}"));
+                if let Kind::Let(variable, _) = &line.kind {
+                    let hides =
+                        |schema: &schema::Schema| schema.inputs.iter().any(|formal| formal.name == *variable);
+                    assert!(!versions.iter().any(hides), "`{op}`: the variable `{variable}` hides an input");
+                }
                 let mut named = Vec::new();
                 match &line.kind {
                     Kind::Holds(expr) => names(expr, &mut named),
