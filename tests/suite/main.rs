@@ -17,6 +17,7 @@ mod cli_prints;
 mod cli_rules;
 mod cli_suppress;
 mod config_schema;
+mod constraints;
 mod convert;
 mod determinism;
 mod diff;
