@@ -9,9 +9,11 @@ mod targets;
 pub use crate::analyses::LintContext;
 pub use crate::analyses::LintOptions;
 
+use rustc_hash::FxHashSet;
+
 use crate::analyses::locate::Part;
 use crate::analyses::{detected, dynamic};
-use crate::diag::{Finding, Place};
+use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
@@ -37,8 +39,27 @@ pub fn lint_text(model: &Model, spans: Option<&TextSpans>, options: &LintOptions
     findings.extend(targets::findings(&cx));
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings.extend(dynamic::detect(&cx));
+    drop_outranked(&mut findings);
     findings.iter_mut().for_each(|finding| locate_in_text(finding, &cx));
     findings
+}
+
+/// Drops the errors about violated constraints at nodes where a rule with better advice reports an error.
+fn drop_outranked(findings: &mut Vec<Finding>) {
+    let node_of =
+        |finding: &Finding| finding.place.graph().map(|graph| (graph.graph.clone(), graph.position));
+    let is_better = |finding: &&Finding| {
+        finding.level == Level::Error && ["IDX", "QDQ"].iter().any(|family| finding.code.starts_with(family))
+    };
+    let better: FxHashSet<_> = findings.iter().filter(is_better).filter_map(node_of).collect();
+    if better.is_empty() {
+        return;
+    }
+    let is_general =
+        |code: &str| [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE].iter().any(|rule| rule.code == code);
+    findings.retain(|finding| {
+        !is_general(&finding.code) || node_of(finding).is_none_or(|node| !better.contains(&node))
+    });
 }
 
 /// Adds the place in the text to a finding without one, from the first node of the finding.

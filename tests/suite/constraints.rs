@@ -6,7 +6,7 @@ use onnx_lint::graph::syntax::{self, Source};
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::schema::constraints::{self, Kind};
 
-/// Examples, separated by empty lines. Each has a line `# OPERATOR: constraint as written`, and a graph.
+/// Examples, separated by empty lines: a line `# OPERATOR: constraint as written`, then a graph.
 ///
 /// ONNX Runtime refuses the models, except if a second comment paraphrases the specification.
 const EXAMPLES: &str = include_str!("constraints.txt");

@@ -25,7 +25,7 @@ const FILES: &[(&str, &str)] = &[
 /// A line of an entry.
 #[derive(Debug)]
 pub struct Constraint {
-    /// What the line requires or defines.
+    /// Requirement or definition.
     pub kind: Kind,
     /// Condition under which the line applies.
     pub when: Option<Expr>,
@@ -37,7 +37,7 @@ pub struct Constraint {
     pub text: &'static str,
 }
 
-/// What a line requires or defines.
+/// Requirement or definition of a line.
 #[derive(Debug)]
 pub enum Kind {
     /// `W [M, C / @group, K...]`: an input has one of these shapes.
