@@ -41,55 +41,6 @@ fn conversion_that_needs_an_ignored_rule_fails() {
     check(&convert(&["--select", "none"]), 0, "");
 }
 
-/// A model whose convolution has a bias of the wrong size.
-const INVALID: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
-    main (float[N,1,4,4] x, float[2,1,3,3] w, float[3] b) => (float[N,2,2,2] y) {\n  y = Conv (x, w, b)\n}\n";
-
-#[test]
-fn result_that_cannot_run_is_not_written() {
-    let sandbox = Sandbox::new(&[("net.onnxtxt", INVALID)]);
-    let ran = sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt"]);
-    check(&ran, 1, "error[SHP001]: `\"y\"` cannot run: `b` has shape [3], but `Conv` requires [2]");
-    check(
-        &ran,
-        1,
-        "error: 1 error of `net.onnxtxt` remains: nothing is written (unless with --allow-errors)",
-    );
-    assert!(!sandbox.path("out.onnxtxt").exists());
-    check(&sandbox.fix(&["net.onnxtxt", "--in-place"]), 1, "nothing is written");
-    assert_eq!(sandbox.read("net.onnxtxt"), INVALID.as_bytes());
-    check(&sandbox.fix(&["net.onnxtxt", "--check"]), 1, "1 error of `net.onnxtxt` remains");
-    check(&sandbox.fix(&["net.onnxtxt", "--diff"]), 1, "1 error of `net.onnxtxt` remains");
-    let allowed = ["net.onnxtxt", "--allow-errors", "-o", "out.onnxtxt"];
-    check(
-        &sandbox.fix(&allowed),
-        1,
-        "1 error of `net.onnxtxt` remains in the result, written to `out.onnxtxt`",
-    );
-    assert!(sandbox.path("out.onnxtxt").exists());
-}
-
-/// A conversion may replace the node that fails.
-#[test]
-fn error_of_a_replaced_node_remains() {
-    let text = "<ir_version: 8, opset_import: [\"\" : 16]>\n\
-                main (float[N,2,4,4] x, float[N,2,2,3] g) => (float[N,2,2,2] y) {\n  y = GridSample (x, g)\n}\n";
-    let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
-    check(&sandbox.fix(&["net.onnxtxt", "--opset", "13", "-o", "out.onnxtxt"]), 1, "error[SHP001]");
-    assert!(!sandbox.path("out.onnxtxt").exists());
-}
-
-#[test]
-fn suppressed_error_does_not_prevent_writing() {
-    let text = INVALID.replace("(x, w, b)", "(x, w, b)  # onnx-lint: ignore[SHP001]");
-    let sandbox = Sandbox::new(&[("net.onnxtxt", &text)]);
-    check(&sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt"]), 0, "");
-    assert!(sandbox.path("out.onnxtxt").exists());
-    let config = "[[suppress]]\nrules = [\"SHP001\"]\n";
-    let sandbox = Sandbox::new(&[("net.onnxtxt", INVALID), ("onnx-lint.toml", config)]);
-    check(&sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt"]), 0, "");
-}
-
 #[test]
 fn diff_shows_exactly_the_changes() {
     let sandbox = sandbox();

@@ -14,6 +14,7 @@ mod cli_merge;
 mod cli_places;
 mod cli_precision;
 mod cli_prints;
+mod cli_remaining;
 mod cli_rules;
 mod cli_suppress;
 mod config_schema;

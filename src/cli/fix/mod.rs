@@ -324,7 +324,7 @@ impl Task<'_> {
         let Settings { catalog, options, lint, .. } = &*self.settings;
         let linter = Linter { input: &input, settings: lint, catalog };
         // If the linter fails, the result is still correct.
-        let remaining = crash::guard(|| linter.remaining(&source.model, &outcome.model, options));
+        let remaining = crash::guard(|| linter.remaining(source, &outcome.model, options));
         remaining.unwrap_or_default()
     }
 }

@@ -2,17 +2,20 @@
 
 use std::path::Path;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cli::catalog::Catalog;
 use crate::cli::lint::settings::Settings;
 use crate::cli::lint::suppress::Suppressions;
 use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::evidence::{Input, Linted, accepted};
+use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
 use crate::graph::Model;
+use crate::graph::syntax::TextSpans;
 use crate::graph::syntax::suggest::counted;
-use crate::lint::{LintOptions, lint_model};
+use crate::lint::{LintOptions, lint_text};
+use crate::read::any;
 use crate::rules::rule::Phase;
 
 /// Families of rules whose errors let every run fail.
@@ -87,22 +90,26 @@ impl Linter<'_> {
     /// Lints the result of fixing `source`, and returns the errors that are not suppressed.
     ///
     /// A suppression in the source also applies to the same error in the result.
-    pub fn remaining(&self, source: &Model, result: &Model, options: &Options) -> Remaining {
-        let all = self.errors(source);
-        let open: FxHashSet<Key> = self.unsuppressed(source, all.clone()).iter().map(key).collect();
-        let suppressed: FxHashSet<Key> = all.iter().map(key).filter(|key| !open.contains(key)).collect();
-        let mut errors = self.unsuppressed(result, self.errors(result));
+    pub fn remaining(&self, source: &ModelFile, result: &Model, options: &Options) -> Remaining {
+        let all = self.errors_in_file(source);
+        let open = self.unsuppressed(&source.model, all.clone()).into_iter();
+        let open: FxHashMap<Key, Finding> = open.map(|error| (key(&error), error)).collect();
+        let suppressed: FxHashSet<Key> = all.iter().map(key).filter(|key| !open.contains_key(key)).collect();
+        let mut errors = self.unsuppressed(result, self.errors(result, None));
         let found: FxHashSet<Key> = errors.iter().map(key).collect();
         let is_lasting = |error: &&Finding| LASTING.iter().any(|rule| *rule.code == *error.code);
         if all.iter().filter(is_lasting).any(|error| !found.contains(&key(error))) {
             // A rewrite may hide an error by replacing the node, but only a repair removes it.
-            let repaired = self.repaired(source, options);
-            let mut hidden = self.unsuppressed(&repaired, self.errors(&repaired));
+            let repaired = self.repaired(&source.model, options);
+            let mut hidden = self.unsuppressed(&repaired, self.errors(&repaired, None));
             hidden.retain(|error| is_lasting(&error) && !found.contains(&key(error)));
             errors.extend(hidden);
         }
         errors.retain(|error| !suppressed.contains(&key(error)));
-        let new = errors.iter().filter(|error| !open.contains(&key(error))).count();
+        let new = errors.iter().filter(|error| !open.contains_key(&key(error))).count();
+        // The place in the source is the one that the user knows.
+        let errors =
+            errors.into_iter().map(|error| open.get(&key(&error)).cloned().unwrap_or(error)).collect();
         Remaining { errors, new }
     }
 
@@ -113,14 +120,26 @@ impl Linter<'_> {
         fix(source.clone(), &options, &rules).model
     }
 
-    fn errors(&self, model: &Model) -> Vec<Finding> {
+    /// Returns the errors of the source; those in ONNX text have its lines.
+    fn errors_in_file(&self, source: &ModelFile) -> Vec<Finding> {
+        let errors = self.errors(&source.model, None);
+        if errors.is_empty() || source.form != ModelFormat::OnnxText {
+            return errors;
+        }
+        match any::onnx_text(&source.bytes) {
+            (Some(model), spans, _) => self.errors(&model, spans.as_ref()),
+            (None, ..) => errors,
+        }
+    }
+
+    fn errors(&self, model: &Model, spans: Option<&TextSpans>) -> Vec<Finding> {
         let options = LintOptions {
             opset: None,
             targets: Vec::new(),
             dynamic: Vec::new(),
             ..self.settings.lint_options(self.input)
         };
-        let mut findings = lint_model(model, &options);
+        let mut findings = lint_text(model, spans, &options);
         findings.retain_mut(|finding| {
             finding.file = self.input.name.clone();
             self.settings.enables(self.input, finding) && finding.level == Level::Error
