@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod command;
+pub mod config;
 mod confusion;
 pub mod crash;
 pub mod diff;

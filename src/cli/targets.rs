@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::catalog::has_files;
-use super::lint::config::Config;
+use super::config::Config;
 use super::output::{self, When};
 use crate::diag::{Level, reason, render};
 use crate::graph::syntax::suggest::counted;

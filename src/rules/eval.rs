@@ -3,19 +3,19 @@
 //! `None` means undefined: an unknown fact, an index out of range, an argument of the wrong kind.
 //! If a `let` or `where` is undefined, the rule does not match.
 
+use crate::edit::Item;
 use crate::graph::dim::Dim;
 use crate::graph::origin;
 use crate::infer::{self, Fact};
 
 use super::arith;
+use super::bindings::{Binding, Match};
 use super::compare::Comparison;
 use super::datum::Datum;
+use super::draft::Draft;
 use super::expr::{CompareOp, Each, Expr, ExprKind, Over};
 use super::func::Func;
 use super::host::Host;
-use super::matcher::{Binding, Match};
-use super::plan::Item;
-use super::plan::draft::Draft;
 use super::rule::{AttrVarId, Rewrite, VarId};
 
 /// Evaluation context: a match, its host, and the partial result of the rewrite.

@@ -8,7 +8,7 @@ use crate::graph::syntax::Span;
 use crate::graph::{ElemType, Tensor};
 
 use super::func::Func;
-use super::rule::{AttrVarId, VarId};
+use super::var::{AttrVarId, VarId};
 
 /// Expression of a rule.
 /// It may be undefined (an unknown fact, an index out of range); the rule then does not match.

@@ -3,6 +3,8 @@
 #[doc(hidden)]
 pub mod arith;
 mod attr;
+#[doc(hidden)]
+pub mod bindings;
 mod built_in;
 #[doc(hidden)]
 pub mod builtin;
@@ -11,6 +13,8 @@ pub mod check;
 mod compare;
 #[doc(hidden)]
 pub mod datum;
+#[doc(hidden)]
+pub mod draft;
 #[doc(hidden)]
 pub mod eval;
 #[doc(hidden)]
@@ -37,3 +41,4 @@ pub mod registry;
 pub mod rule;
 #[doc(hidden)]
 pub mod syntax;
+mod var;

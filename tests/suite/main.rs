@@ -20,6 +20,7 @@ mod cli_suppress;
 mod config_schema;
 mod constraints;
 mod convert;
+mod cycles;
 mod determinism;
 mod diff;
 mod dynamic;

@@ -96,7 +96,7 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Returns the numbered lines of code, without comments and unit tests.
-fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
+pub fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
     let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs") || TESTING == file.path;
     let code = file.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     let lines = if is_test { "" } else { code }.lines().enumerate();

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Parser, ValueEnum};
 
 use super::calibrate;
 use crate::cli::catalog::Catalog;
-use crate::cli::lint::config::Config;
+use crate::cli::config::Config;
 use crate::cli::output::{Color, When};
 use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;

@@ -28,7 +28,7 @@ use self::display::Display;
 use self::remaining::{Linter, Remaining};
 use self::summary::{required_changes, summary};
 use super::catalog::{Catalog, Extent};
-use super::lint::config::Configs;
+use super::config::Configs;
 use super::lint::settings;
 use super::output;
 use super::progress::Progress;

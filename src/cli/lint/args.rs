@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
 
-use super::config::Config;
+use crate::cli::config::Config;
 use crate::cli::output::Color;
 use crate::cli::paths;
 use crate::diag::Level;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use globset::GlobMatcher;
 
-use super::config::{Config, Suppress};
 use super::globs;
 use crate::cli::catalog::Catalog;
+use crate::cli::config::{Config, Suppress};
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Selection, TextPlace};
 use crate::evidence::Input;

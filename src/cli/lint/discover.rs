@@ -7,8 +7,8 @@ use bytes::Bytes;
 use walkdir::{DirEntry, WalkDir};
 
 use super::args::Args;
-use super::config::Configs;
 use super::globs::Globs;
+use crate::cli::config::Configs;
 use crate::cli::{Failure, paths};
 use crate::diag::reason;
 use crate::evidence::Input;

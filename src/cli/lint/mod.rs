@@ -2,7 +2,6 @@
 
 pub mod args;
 pub mod baseline;
-pub mod config;
 mod configured;
 pub mod discover;
 pub mod globs;
@@ -27,13 +26,13 @@ use walkdir::WalkDir;
 
 use self::args::{Args, Command};
 use self::baseline::Baseline;
-use self::config::{Config, Configs};
 use self::discover::{Discovered, discover};
 use self::home::Home;
 use self::merge::{Line, OfFile};
 use self::settings::{Assigned, Settings};
 use self::suppress::{Report, Suppressions};
 use super::catalog::{Catalog, Extent, RuleInfo};
+use super::config::{Config, Configs};
 use super::output::{self, When};
 use super::progress::Progress;
 use super::{Failure, Status, crash, paths, server, site, targets};

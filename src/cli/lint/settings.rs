@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::args::Args;
-use super::config::{Config, Configs};
 use super::configured::{Entry, entries};
 use super::globs::Globs;
 use crate::cli::catalog::Catalog;
+use crate::cli::config::{Config, Configs};
 use crate::cli::{Failure, opset, selectors, targets};
 use crate::diag::{Finding, Level, RuleId, Selection, rule_ids};
 use crate::evidence::Input;

@@ -4,21 +4,20 @@
 //! backtracks over the e-nodes of a class, both operand orders of commutative operators, and the ways
 //! to split inputs among variadic variables. Then it evaluates the `where` and `let` lines in order.
 
-mod bindings;
 mod denied;
 mod node;
 mod quantized;
 mod trace;
 
-pub use bindings::{Binding, Match};
+pub use super::bindings::{Binding, Match};
 pub use denied::is_denied;
 pub use quantized::is_quantized_product;
 pub use trace::{Failure, Progress, explain};
 
+use super::bindings::State;
 use super::eval::Env;
 use super::host::Host;
 use super::rule::{Direction, Step};
-use bindings::State;
 
 /// Maximum number of matches at one root, since equivalent e-nodes can multiply them.
 /// Roots at the limit are reported as a note, see [`Found::cut`].

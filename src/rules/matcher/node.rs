@@ -8,7 +8,7 @@ use crate::rules::rule::{AttrPat, AttrPatKind, OperandPat, PatNode, Pattern, Res
 use crate::schema::{Schema, operator};
 
 use super::MATCHES_PER_ROOT;
-use super::bindings::{Binding, State};
+use crate::rules::bindings::{Binding, State};
 
 type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 

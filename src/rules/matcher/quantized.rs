@@ -1,6 +1,6 @@
 //! Detects products of quantized operands, which optimizations must not change.
 
-use super::bindings::Match;
+use crate::rules::bindings::Match;
 use crate::rules::host::Host;
 use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};

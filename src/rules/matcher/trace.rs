@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::bindings::State;
 use super::node::solutions;
 use crate::graph::syntax::Span;
+use crate::rules::bindings::State;
 use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::expr::{Expr, ExprKind};

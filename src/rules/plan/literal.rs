@@ -1,11 +1,11 @@
 //! Literals in a rewrite: determines their element types and elements.
 
-use super::draft::Slot;
 use crate::graph::ElemType;
 use crate::infer;
 use crate::infer::eval::Array;
 use crate::rules::arith;
 use crate::rules::datum::Datum;
+use crate::rules::draft::Slot;
 use crate::schema::{Schema, Ty};
 
 /// Determines the element type of a literal at this input.

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::draft::Slot;
 use super::inferred::{NewAttrs, opset_for};
 use super::{Item, Made, NewId, PlannedNode, PlannedOp, literal, planned_op};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
 use crate::infer::{Fact, NoSymbols, OpCall, transfer};
 use crate::rules::datum::Datum;
+use crate::rules::draft::Slot;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher::Binding;

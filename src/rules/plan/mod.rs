@@ -1,69 +1,23 @@
 //! Plans: fully evaluated rewrites, ready to be added to a graph or an e-graph.
 
-pub mod draft;
 mod inferred;
 mod literal;
 mod make;
 mod patch;
 mod run;
 
-use std::sync::Arc;
-
+pub use super::draft::{Made, PlannedNode, PlannedOp, Unplanned};
 pub use crate::edit::{Item, NewId};
 pub use patch::patch;
 
 use rustc_hash::FxHashSet;
 
+use super::bindings::{Binding, Match};
 use super::eval::Env;
 use super::host::Host;
-use super::matcher::{Binding, Match};
 use super::rule::{Direction, OpPat, VarId};
-use crate::graph::{AttrValue, Attribute, Id as _, Tensor, TensorId};
-use crate::infer::eval::Array;
+use crate::graph::Tensor;
 use crate::schema::{self, Schema};
-
-/// Operator of a node to add.
-#[derive(Clone, Debug)]
-pub struct PlannedOp {
-    pub domain: Arc<str>,
-    pub name: Arc<str>,
-    /// `None` for an operator of a custom domain.
-    pub schema: Option<&'static Schema>,
-}
-
-/// Node to add.
-#[derive(Debug)]
-pub struct PlannedNode<V> {
-    pub op: PlannedOp,
-    /// `None` for an omitted input; never the last one.
-    pub inputs: Vec<Option<Item<V>>>,
-    /// Whether each output is present.
-    pub outputs: Vec<bool>,
-    /// Attributes; tensor ids index [`Plan::tensors`].
-    pub attrs: Vec<Attribute>,
-}
-
-impl<V> PlannedNode<V> {
-    /// Returns its attributes, with tensor ids mapped to those of the owner.
-    pub fn attrs_with(&self, tensors: &[TensorId]) -> Vec<Attribute> {
-        let owned = |attr: &Attribute| match attr.value {
-            AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
-            _ => attr.clone(),
-        };
-        self.attrs.iter().map(owned).collect()
-    }
-}
-
-/// Value that a rewrite creates.
-#[derive(Clone, Debug)]
-pub enum Made {
-    Constant(Arc<Array>),
-    /// Output of one of [`Plan::nodes`].
-    Output {
-        node: usize,
-        index: usize,
-    },
-}
 
 /// Evaluated rewrite for one match. It does not borrow the host, so that the host can be modified.
 #[derive(Debug)]
@@ -81,16 +35,6 @@ pub struct Plan<V, N> {
 
 /// Value of the match with its replacement.
 pub type Equal<V> = (V, Item<V>);
-
-/// Reason why there is no plan for a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unplanned {
-    /// An expression of the rewrite is undefined here, so the rule does not apply.
-    Undefined,
-    /// The rewrite is invalid.
-    /// It uses an unknown operator, or an attribute of a kind that the schema does not allow.
-    Malformed(String),
-}
 
 /// Evaluates the rewrite of `direction` for a match.
 ///

@@ -4,14 +4,7 @@ use std::sync::Arc;
 
 use crate::graph::syntax::Span;
 use crate::rules::datum::Datum;
-
-/// Value variable: an index into [`Pattern::values`], and past its end into [`super::Rewrite::fresh`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VarId(pub u16);
-
-/// Attribute variable: an index into [`super::Direction::attr_vars`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AttrVarId(pub u16);
+pub use crate::rules::var::{AttrVarId, VarId};
 
 /// Number of values that a variable binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

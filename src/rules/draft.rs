@@ -1,14 +1,70 @@
 //! Partial result of a rewrite.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
-use super::{Made, PlannedNode, Unplanned};
+use super::bindings::Binding;
+use super::datum::Datum;
+use super::rule::{AttrVarId, EachTerm, Rewrite, VarId};
 use crate::edit::{Item, NewId};
-use crate::graph::Tensor;
+use crate::graph::{AttrValue, Attribute, Id as _, Tensor, TensorId};
 use crate::infer::Fact;
-use crate::rules::datum::Datum;
-use crate::rules::matcher::Binding;
-use crate::rules::rule::{AttrVarId, EachTerm, Rewrite, VarId};
+use crate::infer::eval::Array;
+use crate::schema::Schema;
+
+/// Operator of a node to add.
+#[derive(Clone, Debug)]
+pub struct PlannedOp {
+    pub domain: Arc<str>,
+    pub name: Arc<str>,
+    /// `None` for an operator of a custom domain.
+    pub schema: Option<&'static Schema>,
+}
+
+/// Node to add.
+#[derive(Debug)]
+pub struct PlannedNode<V> {
+    pub op: PlannedOp,
+    /// `None` for an omitted input; never the last one.
+    pub inputs: Vec<Option<Item<V>>>,
+    /// Whether each output is present.
+    pub outputs: Vec<bool>,
+    /// Attributes; tensor ids index [`Plan::tensors`](super::plan::Plan::tensors).
+    pub attrs: Vec<Attribute>,
+}
+
+impl<V> PlannedNode<V> {
+    /// Returns its attributes, with tensor ids mapped to those of the owner.
+    pub fn attrs_with(&self, tensors: &[TensorId]) -> Vec<Attribute> {
+        let owned = |attr: &Attribute| match attr.value {
+            AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
+            _ => attr.clone(),
+        };
+        self.attrs.iter().map(owned).collect()
+    }
+}
+
+/// Value that a rewrite creates.
+#[derive(Clone, Debug)]
+pub enum Made {
+    Constant(Arc<Array>),
+    /// Output of one of [`Plan::nodes`](super::plan::Plan::nodes).
+    Output {
+        node: usize,
+        index: usize,
+    },
+}
+
+/// Reason why there is no plan for a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplanned {
+    /// An expression of the rewrite is undefined here, so the rule does not apply.
+    Undefined,
+    /// The rewrite is invalid.
+    /// It uses an unknown operator, or an attribute of a kind that the schema does not allow.
+    Malformed(String),
+}
 
 /// Evaluated term.
 #[derive(Clone, Debug)]
