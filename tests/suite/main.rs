@@ -41,6 +41,7 @@ mod provenance;
 mod pytorch;
 mod readme;
 mod roundtrip;
+mod rule_files;
 mod rules;
 mod server;
 mod site;

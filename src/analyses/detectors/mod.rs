@@ -2,7 +2,7 @@
 //!
 //! The pages of their rules are in `rules/lint/`, with `detect builtin::NAME`.
 
-mod decided;
+mod decided_branch;
 mod export;
 mod index;
 mod numbers;
@@ -39,7 +39,7 @@ pub const DETECTORS: &[&[Detector]] = &[
     numbers::DETECTORS,
     quantised::DETECTORS,
     unused::DETECTORS,
-    decided::DETECTORS,
+    decided_branch::DETECTORS,
 ];
 
 /// Returns all detectors.

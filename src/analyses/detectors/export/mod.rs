@@ -1,28 +1,30 @@
 //! EXP: faults of the export, such as baked or lost sizes.
 
-mod alias;
-mod baked;
+mod baked_shape;
 mod conflict;
+mod constant_output;
 mod demand;
+mod dropped_input;
 pub mod dynamic_dims;
-mod one_hot;
+mod in_place_shape_alias;
+mod one_hot_depth;
 mod range;
 mod reachability;
 mod reshape;
 mod split_axis;
-mod training;
-mod unrolled;
-mod unused;
+mod training_mode;
+mod unrolled_loop;
 
 use super::Detector;
 
 /// Detectors of the EXP rules.
 pub const DETECTORS: &[Detector] = &[
-    baked::DETECTOR,
+    baked_shape::DETECTOR,
     range::DETECTOR,
-    alias::DETECTOR,
-    unrolled::DETECTOR,
-    unused::DETECTOR,
-    training::DETECTOR,
-    one_hot::DETECTOR,
+    in_place_shape_alias::DETECTOR,
+    unrolled_loop::DETECTOR,
+    dropped_input::DETECTOR,
+    constant_output::DETECTOR,
+    training_mode::DETECTOR,
+    one_hot_depth::DETECTOR,
 ];

@@ -2,29 +2,29 @@
 
 use crate::graph::{Def, Id, Model, NodeId, ValueId, order, scopes};
 
-/// Reachability over all graphs of a model.
+/// Dependence of values on the inputs of the model.
 pub struct Reach {
     from_inputs: Vec<bool>,
-    to_outputs: Vec<bool>,
 }
 
 impl Reach {
-    /// Computes the reachability of all values.
+    /// Computes the dependence of all values.
     pub fn new(model: &Model) -> Self {
-        Reach { from_inputs: from_inputs(model), to_outputs: to_outputs(model) }
+        Reach { from_inputs: from_inputs(model) }
     }
 
-    /// Whether a value depends on inputs or their shapes.
+    /// Returns true if a value depends on inputs or their shapes.
     ///
     /// Inputs with a default, inputs of subgraphs and functions, and undefined values count as inputs.
     pub fn depends_on_inputs(&self, value: ValueId) -> bool {
         self.from_inputs[value.index()]
     }
+}
 
-    /// Whether an output of the model, or of a function, depends on a value.
-    pub fn takes_part(&self, value: ValueId) -> bool {
-        self.to_outputs[value.index()]
-    }
+/// Returns the inputs of the model without a default.
+pub fn given(model: &Model) -> impl Iterator<Item = ValueId> {
+    let inputs = model.graphs[model.main].inputs.iter().map(|port| port.value);
+    inputs.filter(|&value| model.values[value].initial.is_none())
 }
 
 /// Returns the inputs of a node, and the values that its subgraphs capture.
@@ -35,7 +35,7 @@ pub fn taken(model: &Model, id: NodeId) -> Vec<ValueId> {
     node.inputs.iter().flatten().copied().chain(captured).collect()
 }
 
-/// Computes which values depend on inputs.
+/// Returns whether each value depends on inputs.
 ///
 /// Outer graphs come first, so captures are known when a subgraph is visited.
 fn from_inputs(model: &Model) -> Vec<bool> {
@@ -52,10 +52,10 @@ fn from_inputs(model: &Model) -> Vec<bool> {
     reached
 }
 
-/// Computes which values the outputs of the model and of its functions depend on.
+/// Returns whether an output of the model, or of a function, depends on each value.
 ///
 /// A captured value counts as an input of the node that contains the subgraph.
-fn to_outputs(model: &Model) -> Vec<bool> {
+pub fn to_outputs(model: &Model) -> Vec<bool> {
     let mut reached = vec![false; model.values.len()];
     let bodies = model.functions.iter().map(|function| function.body);
     let roots = std::iter::once(model.main).chain(bodies);

@@ -1,12 +1,13 @@
 //! SHP: invalid shapes, and shapes that differ from their declaration.
 
-mod declared;
-mod interface;
-mod mismatch;
+mod declared_shape_wrong;
+mod shape_mismatch;
+mod static_batch;
 
 use super::Detector;
 
-pub use declared::{lost_sizes, pinned_sizes};
+pub use declared_shape_wrong::{lost_sizes, pinned_sizes};
 
 /// Detectors of the SHP rules.
-pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, declared::DETECTOR, interface::DETECTOR];
+pub const DETECTORS: &[Detector] =
+    &[shape_mismatch::DETECTOR, declared_shape_wrong::DETECTOR, static_batch::DETECTOR];

@@ -1,0 +1,36 @@
+//! EXP008: unused inputs.
+
+use super::Detector;
+use super::reachability::{given, to_outputs};
+use crate::analyses::LintContext;
+use crate::diag::rule_ids::DROPPED_INPUT;
+use crate::diag::{Finding, Sink};
+use crate::graph::{Def, Id as _, ValueId};
+
+/// Detector of EXP008.
+pub const DETECTOR: Detector = Detector { rules: &[DROPPED_INPUT], run };
+
+fn dropped(cx: &LintContext, input: ValueId) -> Finding {
+    let name = cx.name(input);
+    let label =
+        if cx.uses.of(input).is_empty() { "no node uses it" } else { "no output depends on its users" };
+    let mut finding = DROPPED_INPUT
+        .finding(format!("input `{name}` is unused: no output depends on it"), cx.places.declaration(input))
+        .label(label)
+        .note("this happens if .item(), int() or `if` turned its value into a constant during tracing")
+        .help("remove it from `forward`, or keep its value a tensor until it is used");
+    finding.source = cx.places.source_of_value(input);
+    finding.anchor.module = cx.model.values[input].name.clone();
+    finding
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let main = &cx.model.graphs[cx.model.main];
+    // An undefined output may depend on the unused inputs.
+    if main.outputs.iter().any(|port| cx.model.values[port.value].def == Def::Missing) {
+        return;
+    }
+    let used = to_outputs(cx.model);
+    let unused = given(cx.model).filter(|&input| !used[input.index()]);
+    sink.extend(unused.map(|input| dropped(cx, input)));
+}
