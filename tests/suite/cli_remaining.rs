@@ -15,7 +15,7 @@ const INVALID: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
 fn result_that_cannot_run_is_not_written() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", INVALID)]);
     let ran = sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt"]);
-    check(&ran, 1, "net.onnxtxt:3:20");
+    check(&ran, 1, "net.onnxtxt:3:19");
     check(&ran, 1, "error[SHP001]: `\"y\"` cannot run: `b` has shape [3], but `Conv` requires [2]");
     check(
         &ran,
