@@ -5,6 +5,7 @@ pub mod detectors;
 pub mod dynamic;
 pub mod exporter;
 pub mod locate;
+pub mod repairs;
 mod rule_fixes;
 pub mod sized;
 pub mod suggestions;

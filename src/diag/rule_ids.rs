@@ -52,6 +52,8 @@ rule_ids! {
     DECLARED_TYPE "FIX004" "declared-type" Info
     NARROWED_NUMBERS "FIX005" "narrowed-numbers" Info
     DYNAMIC_AXIS "FIX006" "dynamic-axis" Info
+    INSERTED_CAST "FIX060" "inserted-cast" Info
+    CONVERTED_NODE "FIX061" "converted-node" Info
     NEGATIVE_INDEX "IDX001" "negative-index" Error
     INDEX_PUT_RANK "IDX002" "index-put-rank" Warning
     INDEX_PUT_NON_CONSECUTIVE "IDX003" "index-put-non-consecutive" Warning
@@ -86,6 +88,7 @@ rule_ids! {
     NOT_CONVERTIBLE "OPV006" "not-convertible" Error
     RESIZE_SEMANTICS_CHANGED "OPV007" "resize-semantics-changed" Warning
     NEGATIVE_INDEX_IN_VERSION "OPV008" "negative-index-in-version" Warning
+    FUNCTION_OPSET "OPV009" "function-opset" Error
     SCALE_NOT_POSITIVE "QDQ001" "scale-not-positive" Error
     PER_CHANNEL_SIZE "QDQ002" "per-channel-size" Error
     DOUBLE_QUANTIZATION "QDQ003" "double-quantization" Hint

@@ -26,6 +26,8 @@ pub struct ClassHost<'a, 'm> {
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
     /// Facts that replace those of the e-graph, by class.
     claims: FxHashMap<Id, Fact>,
+    /// Opset of ai.onnx of the result, if queries refer to it.
+    opset: Option<i64>,
 }
 
 impl<'a, 'm> ClassHost<'a, 'm> {
@@ -43,7 +45,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
                 }
             }
         }
-        ClassHost { egraph, by_op, claims: FxHashMap::default() }
+        ClassHost { egraph, by_op, claims: FxHashMap::default(), opset: None }
     }
 
     /// Returns a host for this e-graph that assumes the declared types of the graph outputs.
@@ -54,12 +56,12 @@ impl<'a, 'm> ClassHost<'a, 'm> {
             Some((class, both))
         };
         let claims = self.egraph.analysis.claims.iter().filter_map(claim).collect();
-        ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims }
+        ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims, opset: self.opset }
     }
 
-    /// Creates a host without the index, for queries about given nodes.
-    pub fn of_nodes(egraph: &'a EGraph<'m>) -> Self {
-        ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default() }
+    /// Creates a host without the index, for queries about given nodes in a result of this opset.
+    pub fn of_nodes(egraph: &'a EGraph<'m>, opset: Option<i64>) -> Self {
+        ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default(), opset }
     }
 
     /// Returns the e-node at a position.
@@ -181,7 +183,8 @@ impl Host for ClassHost<'_, '_> {
     }
 
     fn opset(&self, domain: &str) -> Option<i64> {
-        self.egraph.analysis.opset_of(domain)
+        let of_result = self.opset.filter(|_| domain.is_empty());
+        of_result.or_else(|| self.egraph.analysis.opset_of(domain))
     }
 
     fn bounds(&self) -> &Bounds {

@@ -49,7 +49,7 @@ impl Target {
         let mut speaking =
             self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)).peekable();
         let Some(node) = speaking.peek().and_then(|_| place(egraph, call)) else { return Ok(()) };
-        let host = &ClassHost::of_nodes(egraph);
+        let host = &ClassHost::of_nodes(egraph, self.opset(""));
         let asked = Query { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
         for profile in speaking {
             if let Answer::No(refusal) = profile.ask(&asked) {

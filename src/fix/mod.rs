@@ -9,6 +9,7 @@ mod checks;
 mod context;
 mod declarations;
 mod errors;
+mod kernels;
 pub mod options;
 mod pass;
 mod passes;
@@ -19,6 +20,7 @@ mod progress;
 mod record;
 pub mod report;
 mod size;
+mod subgraphs;
 mod target;
 
 pub use options::{FixedShape, FreeDim, Options, Progress};

@@ -9,8 +9,8 @@ use super::passes::{
     batched_scan, branch_folding, constant_folding, constants_to_initializers, dead_code, declare_facts,
     declare_initializers, dedup_initializers, drop_imports, duplicate_names, dynamic, import_domains,
     import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants, precision,
-    relabel_opset, renew_types, repair, rewrite, sort_nodes, unused_initializers, value_info,
-    withdraw_weights,
+    relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions, unused_initializers,
+    value_info, withdraw_weights,
 };
 use super::target;
 use crate::diag::Finding;
@@ -39,6 +39,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Once(&sort_nodes::PASS),
     Stage::Once(&withdraw_weights::PASS),
     Stage::Once(&repair::PASS),
+    Stage::Once(&unify_functions::PASS),
     Stage::Once(&interface::PASS),
     Stage::Once(&branch_folding::PASS),
     Stage::Once(&renew_types::PASS),

@@ -32,6 +32,11 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     target
 }
 
+/// Returns true if a local function imports another opset than the requested one.
+pub fn has_other_functions(model: &Model, opset: Option<i64>) -> bool {
+    model.functions.iter().any(|function| !target(&function.opsets, opset).is_source)
+}
+
 /// Returns the IR version to write.
 /// By default, this is the version of the ONNX release with the target opset, or that of the model if the opset does
 /// not change. It is at least 4 if an input has a default, and limited to versions that the target runtimes support.

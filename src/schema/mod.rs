@@ -20,6 +20,7 @@ pub mod operator;
 mod release;
 mod table;
 mod types;
+mod written;
 
 pub use find::{
     domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch, schemas,
@@ -33,3 +34,4 @@ pub use obstacle::{Illegal, Obstacle, Slot};
 pub use operator::operator;
 pub use release::{Release, first_opset_of, release};
 pub use types::{TypeSet, ValueType};
+pub use written::{opset_as_written, written_for};

@@ -32,8 +32,10 @@ fn every_example_has_an_error() {
         let parsed = syntax::parse(&Source::new(title, text));
         assert_eq!(parsed.findings, [], "{title}");
         let findings = lint_model(&parsed.model.unwrap_or_default(), &LintOptions::default());
-        let errors: Vec<_> =
-            findings.iter().filter(|finding| matches!(&*finding.code, "SHP001" | "SPC036" | "QDQ002" | "IDX004")).collect();
+        let errors: Vec<_> = findings
+            .iter()
+            .filter(|finding| matches!(&*finding.code, "SHP001" | "SPC036" | "QDQ002" | "IDX004"))
+            .collect();
         if errors.len() != 1 {
             wrong.push(format!("{title}: {errors:?}"));
         }

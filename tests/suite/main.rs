@@ -40,6 +40,7 @@ mod programs;
 mod provenance;
 mod pytorch;
 mod readme;
+mod repairs;
 mod roundtrip;
 mod rule_files;
 mod rules;

@@ -15,6 +15,7 @@ mod versions;
 
 pub use shapes::{lost_sizes, pinned_sizes};
 pub use spec::input_weights;
+pub use versions::RUNTIME_OPS;
 
 use super::context::LintContext;
 use crate::diag::RuleId;

@@ -18,7 +18,7 @@ pub const PASS: Pass = Pass {
 };
 
 /// Updates the versions; returns true if one changed.
-fn relabel(editor: &mut Editor, cx: &Context) -> bool {
+pub fn relabel(editor: &mut Editor, cx: &Context) -> bool {
     let before = editor.done().changes.len();
     let ir_version = target::ir_version(editor.model(), &cx.target, &cx.options);
     let relabelled = |what| Change::new(RELABELLED_VERSION, Site::Model, what);

@@ -7,14 +7,18 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::analyses::repairs::{REPAIRED, is_wanted, repairs};
 use crate::analyses::suggestions::{Suggestion, mends};
 use crate::analyses::{LintContext, LintOptions, detected};
 use crate::diag::Selection;
-use crate::diag::rule_ids::DYNAMIC_AXIS;
+use crate::diag::rule_ids::{
+    BODY_SIGNATURE, CONVERTED_NODE, DECLARED_SHAPE_WRONG, DYNAMIC_AXIS, INSERTED_CAST,
+};
 use crate::edit::{AnalysisView, Editor, Patch};
 use crate::fix::context::Context;
 use crate::fix::options::Options;
 use crate::fix::pass::{Need, Pass};
+use crate::fix::subgraphs;
 use crate::graph::Model;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
@@ -35,7 +39,7 @@ struct Repaired {
 pub const PASS: Pass = Pass {
     id: "repair",
     summary: "Fixes faults by rules, and by batching where a size is baked in.",
-    codes: &[DYNAMIC_AXIS],
+    codes: &[DYNAMIC_AXIS, INSERTED_CAST, CONVERTED_NODE, BODY_SIGNATURE, DECLARED_SHAPE_WRONG],
     phases: &[Phase::Fix],
     need: Need::Required,
     is_enabled: |_| true,
@@ -62,13 +66,10 @@ fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
     let within_reach = rules.within_reach(operators(editor.model()), &[Phase::Fix]);
     let fixes: Vec<&Rule> = within_reach.into_iter().filter(wanted).collect();
     let mut mended = Repaired::default();
-    if fixes.is_empty() {
-        return mended;
-    }
-    let linting = faults_of(&fixes);
+    let linting = faults_of(&fixes, &options.selection);
     for _ in 0..ROUNDS {
         let patches = planned(editor.analyses(), &linting, &fixes);
-        if editor.apply(patches) == 0 {
+        if editor.apply(patches) == 0 && !subgraphs::mend(editor, options) {
             return mended;
         }
         mended.is_changed = true;
@@ -76,9 +77,12 @@ fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
     Repaired { is_cut: true, ..mended }
 }
 
-/// Returns lint options that find the faults that these rules fix.
-fn faults_of(fixes: &[&Rule]) -> LintOptions {
-    let codes: FxHashSet<&str> = fixes.iter().filter_map(|rule| rule.fixes.as_deref()).collect();
+/// Returns lint options that find the faults that these rules and the built-in repairs fix.
+fn faults_of(fixes: &[&Rule], selected: &Selection) -> LintOptions {
+    let of_rules = fixes.iter().filter_map(|rule| rule.fixes.as_deref());
+    let built_in = REPAIRED.iter().filter(|(fault, pass)| is_wanted(selected, fault, pass));
+    let built_in = built_in.map(|&(fault, _)| fault);
+    let codes: FxHashSet<&str> = of_rules.chain(built_in).collect();
     let selection = Selection::new(codes.into_iter().map(str::to_owned).collect(), Vec::new());
     LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
 }
@@ -102,5 +106,12 @@ fn planned(known: AnalysisView, linting: &LintOptions, fixes: &[&Rule]) -> Vec<P
         }
     }
     let is_due = |mend: &Suggestion| mend.finding.is_none_or(|finding| is_promised[&finding]);
-    mends.into_iter().filter(is_due).map(|mend| mend.patch).collect()
+    let mut patches: Vec<Patch> = mends.into_iter().filter(is_due).map(|mend| mend.patch).collect();
+    let is_free = |patch: &Patch| {
+        let at: Vec<_> = patch.nodes.iter().flat_map(|node| node.origin.iter().copied()).collect();
+        !patches.iter().any(|other| other.replaced.iter().any(|node| at.contains(node)))
+    };
+    let own: Vec<Patch> = repairs(&cx, &findings).into_iter().filter(is_free).collect();
+    patches.extend(own);
+    patches
 }

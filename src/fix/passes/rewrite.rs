@@ -9,11 +9,11 @@ use super::repair;
 use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
 use crate::diag::{Finding, RuleId};
 use crate::edit::{AnalysisView, Editor};
-use crate::extract;
+use crate::extract::{self, Target};
 use crate::fix::context::{Context, Rewritten};
 use crate::fix::options::Options;
 use crate::fix::pass::{Need, Pass};
-use crate::fix::{errors, size, target};
+use crate::fix::{errors, kernels, size, target};
 use crate::graph::{GraphId, Model, OpsetImport, scopes};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
@@ -46,9 +46,10 @@ fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
 ///
 /// # Errors
 /// Nodes without an equivalent that is legal at the target.
-fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Finding>> {
+pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Finding>> {
     let Context { options, rules, report, .. } = cx;
-    let is_other = !target::target(&editor.model().opsets, options.opset).is_source;
+    let is_other = !target::target(&editor.model().opsets, options.opset).is_source
+        || target::has_other_functions(editor.model(), options.opset);
     let converts = is_other || !options.targets.is_empty();
     let phases: &[Phase] = match (options.optimize, converts) {
         (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
@@ -65,7 +66,7 @@ fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Findi
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
         let mut target = target::target(imports(editor.model(), graph), options.opset);
-        target.profiles.clone_from(&options.targets);
+        target.profiles = kernels::profiles(options, is_other);
         let pricing = options.optimize.then_some(&options.pricing);
         let task = extract::Task {
             target: &target,
@@ -87,7 +88,13 @@ fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Findi
                 report.note(format!("rule {code} {name} matches, but is unsafe: --unsafe-fixes applies it"));
             }
         }
-        match extract::run(model, graph, facts, uses, &task) {
+        let mut done = extract::run(model, graph, facts, uses, &task);
+        if matches!(done, extract::Done::Blocked(_)) && target.profiles.len() != options.targets.len() {
+            // A node has no kernel in any equivalent form: the preference gives way.
+            let target = Target { profiles: options.targets.clone(), ..target.clone() };
+            done = extract::run(model, graph, facts, uses, &extract::Task { target: &target, ..task });
+        }
+        match done {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
                 findings.extend(errors::findings(model, graph, &target, &blockers));

@@ -16,6 +16,7 @@ mod range_analysis;
 mod select;
 mod transfer;
 mod value_range;
+mod widen;
 mod write;
 
 use self::dtype_classes::{DtypeClasses, Maker, cell_of};
@@ -58,6 +59,20 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     let refused = |message: String| vec![BAD_REQUEST.finding(message, Place::File)];
     let narrow =
         Narrow::of(to).ok_or_else(|| refused(format!("conversion of float32 to {to} is not supported")))?;
+    if let Some(finding) = too_old(editor.model(), to) {
+        return Err(vec![finding]);
+    }
+    if to == ElemType::Float16 && holds(editor, ElemType::Bfloat16) {
+        if precision.keep_io {
+            let message =
+                "the inputs or outputs of the model may be bfloat16, and --keep-io keeps their types";
+            return Err(refused(message.to_owned()));
+        }
+        if !widen::widen(editor) {
+            return Err(refused("the elements of a bfloat16 tensor are not available".to_owned()));
+        }
+    }
+    let is_done = holds(editor, to);
     let known = editor.analyses();
     let (model, facts) = (known.model, known.facts);
     let calls = ports::calls(model);
@@ -68,7 +83,10 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
             [ElemType::Float16, ElemType::Bfloat16, ElemType::Double].into_iter().find(|&elem| holds(elem));
         let what =
             held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is already in {elem}"));
-        return Err(refused(format!("the model has no float32 values: {what}")));
+        return match is_done {
+            true => Ok(Narrowed::default()),
+            false => Err(refused(format!("the model has no float32 values: {what}"))),
+        };
     }
     let links = ports::links(model, facts, &calls);
     let measured = precision.measure.as_ref().map(|measure| measure.measured(model, facts)).transpose();
@@ -83,11 +101,38 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     known.grow(&mut cells, &slots);
     let kept = kept(model, &slots, &cells);
     if !cells.makers.keys().any(|&value| cells.is_narrow(value)) {
-        return Err(refused(format!("no node of the model can be converted to {to}")));
+        return match is_done {
+            true => Ok(Narrowed { kept }),
+            false => Err(refused(format!("no node of the model can be converted to {to}"))),
+        };
     }
     editor.rework(|model, names| write::write(model, names, &cells, &calls, narrow));
     drop_casts(editor, to);
     Ok(Narrowed { kept })
+}
+
+/// Returns true if a value of the model has this element type.
+fn holds(editor: &mut Editor, elem: ElemType) -> bool {
+    let known = editor.analyses();
+    known.model.values.ids().any(|value| known.facts[value].inner_elem() == Some(elem))
+}
+
+/// Returns a finding if the opset does not support the type.
+///
+/// Most operators support bfloat16 since opset 13, control flow since opset 16.
+fn too_old(model: &Model, to: ElemType) -> Option<Finding> {
+    let opset = model.opset(model.main, "").filter(|_| to == ElemType::Bfloat16)?;
+    let live = scopes::live(model);
+    let mut nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).map(|&id| &model.nodes[id]);
+    let control = nodes.find(|node| node.domain().is_empty() && node.graphs().next().is_some());
+    let (subject, since) = match control {
+        Some(node) if opset < 16 => (format!("`{}` does not support {to} before", node.op_name()), 16),
+        _ if opset < 13 => (format!("the conversion to {to} requires"), 13),
+        _ => return None,
+    };
+    let message = format!("{subject} opset {since}, but the model imports opset {opset}");
+    let finding = BAD_REQUEST.finding(message, Place::File);
+    Some(finding.help(format!("add --opset {since}, or convert to float16")))
 }
 
 /// Returns the operand roles of nodes with float32 inputs or outputs.

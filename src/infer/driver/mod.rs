@@ -28,6 +28,7 @@ use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
     AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
+use crate::schema;
 use declarations::{Declarations, declared_fact};
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
@@ -280,6 +281,8 @@ impl<'m> Driver<'m> {
     fn operator(&mut self, id: NodeId, node: &'m Node, opset: i64) -> Vec<Fact> {
         let domain = node.domain();
         let opset = if domain.is_empty() { opset } else { self.model.opset(node.graph, domain).unwrap_or(1) };
+        // A node of another opset than the model keeps its semantics; `onnx-lint` reports it.
+        let opset = schema::opset_as_written(node, opset);
         let inputs: Vec<Option<&Fact>> =
             node.inputs.iter().map(|input| input.map(|value| &self.facts[value.index()])).collect();
         let attrs = NodeAttrs { model: self.model, node, frame: self.frame.as_ref() };

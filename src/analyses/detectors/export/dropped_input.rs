@@ -5,6 +5,7 @@ use super::reachability::{given, to_outputs};
 use crate::analyses::LintContext;
 use crate::diag::rule_ids::DROPPED_INPUT;
 use crate::diag::{Finding, Sink};
+use crate::edit::duplicate_names;
 use crate::graph::{Def, Id as _, ValueId};
 
 /// Detector of EXP008.
@@ -28,6 +29,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let main = &cx.model.graphs[cx.model.main];
     // An undefined output may depend on the unused inputs.
     if main.outputs.iter().any(|port| cx.model.values[port.value].def == Def::Missing) {
+        return;
+    }
+    // With two values of one name, the node that uses the input may refer to the other.
+    if !duplicate_names(cx.model).is_empty() {
         return;
     }
     let used = to_outputs(cx.model);

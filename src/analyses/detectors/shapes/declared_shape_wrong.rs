@@ -2,11 +2,13 @@
 
 use super::Detector;
 use crate::analyses::LintContext;
+use crate::analyses::repairs::misdeclared_inputs;
 use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
-use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
-use crate::infer::{Contradiction, Facts};
+use crate::graph::{DeclaredDim, Dimension, ElemType, NodeId, Port, TypeKind, ValueId};
+use crate::infer::{Conflict, Contradiction, Facts, Fault};
+use rustc_hash::FxHashSet;
 
 /// Detector of EXP014 and SHP002.
 pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
@@ -14,7 +16,10 @@ pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SY
 fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
     let name = cx.name(found.value);
     let message = format!("`{name}` is declared as {}, but is {}", found.declared, found.inferred);
-    cx.at_value(DECLARED_SHAPE_WRONG, found.value, message)
+    // ONNX Runtime rejects wrong element types, and only warns about wrong shapes.
+    let is_of_type = matches!(found.what, Conflict::Elem(..) | Conflict::Kind);
+    let rule = if is_of_type { DECLARED_SHAPE_WRONG.at(Level::Error) } else { DECLARED_SHAPE_WRONG };
+    cx.at_value(rule, found.value, message)
         .label(format!("{}", found.inferred))
         .related(cx.places.declaration(found.value), "declared here")
         .note("runtimes warn, plan memory for the wrong shape, or reject the model")
@@ -98,8 +103,46 @@ fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     finding.fix(Applicability::Safe, "restores these names")
 }
 
+/// Creates the finding of an input of a subgraph with another element type than the value it receives.
+fn wrong_input(cx: &LintContext, port: &Port) -> Option<Finding> {
+    let Some(TypeKind::Tensor { elem: Some(number), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
+        return None;
+    };
+    let (name, is) = (cx.name(port.value), cx.facts[port.value].elem()?);
+    let message = format!("`{name}` is declared as {}, but gets {is}", ElemType::from_number(*number)?);
+    let rule = DECLARED_SHAPE_WRONG.at(Level::Error);
+    let mut finding = rule.finding(message, cx.places.declaration(port.value));
+    finding.anchor.module = name.to_owned().into();
+    Some(finding.label(is.to_string()).fix(Applicability::Safe, "corrects the declaration"))
+}
+
+/// Returns the values that depend on a node with a wrong input type. Their inferred types are guesses.
+fn downstream_of_type_faults(cx: &LintContext) -> FxHashSet<ValueId> {
+    let is_of_types =
+        |fault: &Fault| matches!(fault, Fault::TypeMismatch { .. } | Fault::TypeNotAllowed { .. });
+    let faults = cx.facts.faults.iter().filter(|(_, fault)| is_of_types(fault));
+    let faulty: FxHashSet<NodeId> = faults.map(|(node, _)| *node).collect();
+    let mut found: FxHashSet<ValueId> = FxHashSet::default();
+    if faulty.is_empty() {
+        return found;
+    }
+    for (id, node) in cx.nodes() {
+        if faulty.contains(&id) || node.inputs.iter().flatten().any(|input| found.contains(input)) {
+            found.extend(node.outputs.iter().flatten());
+        }
+    }
+    found
+}
+
 fn run(cx: &LintContext, sink: &mut Sink) {
-    sink.extend(cx.facts.contradictions.iter().map(|found| wrong(cx, found)));
+    let guessed = downstream_of_type_faults(cx);
+    let is_sure = |found: &&Contradiction| {
+        !matches!(found.what, Conflict::Elem(..) | Conflict::Kind) || !guessed.contains(&found.value)
+    };
+    sink.extend(cx.facts.contradictions.iter().filter(is_sure).map(|found| wrong(cx, found)));
+    let inputs = misdeclared_inputs(cx.model, cx.facts).into_iter();
+    let inputs = inputs.filter_map(|(graph, input)| wrong_input(cx, &cx.model.graphs[graph].inputs[input]));
+    sink.extend(inputs);
     for port in &cx.model.graphs[cx.model.main].outputs {
         let sizes = lost_sizes(cx.facts, port);
         sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));

@@ -1,10 +1,11 @@
-//! Subgraphs of control flow with a wrong number of inputs or outputs.
+//! Subgraphs with a wrong number of inputs or outputs, or with outputs of an outer graph.
 
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::analyses::repairs::{OutputRepair, outer_outputs};
 use crate::diag::rule_ids::BODY_SIGNATURE;
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{AttrValue, GraphId, Node, NodeId};
 
 /// Detector of SPC033.
@@ -47,7 +48,27 @@ fn wrong_count(
     cx.at_node(BODY_SIGNATURE, node, Part::Attr(attr), message).label(why)
 }
 
+/// Creates the finding of an output that is a value of an outer graph.
+fn outer_output(cx: &LintContext, node: NodeId, repair: OutputRepair) -> Finding {
+    let value = cx.model.graphs[repair.graph].outputs[repair.output].value;
+    let attrs = &cx.model.nodes[node].attrs;
+    let attr = attrs.iter().find(|attr| attr.value.graphs().contains(&repair.graph));
+    let attr = attr.map_or("", |attr| &*attr.name);
+    let message = format!(
+        "`{attr}` of `{}` returns `{}`, which an outer graph defines",
+        cx.node_name(node),
+        cx.name(value)
+    );
+    cx.at_node(BODY_SIGNATURE, node, Part::Attr(attr), message)
+        .label("the output is not a value of this graph")
+        .related(cx.places.value(value), "defined here")
+        .note("ONNX Runtime rejects it: a subgraph must define its outputs")
+        .help("copy the value in the subgraph with an Identity")
+        .fix(Applicability::Safe, "inserts an Identity")
+}
+
 fn run(cx: &LintContext, sink: &mut Sink) {
+    sink.extend(outer_outputs(cx.model).into_iter().map(|(node, repair)| outer_output(cx, node, repair)));
     for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
         for attr in &node.attrs {
             let AttrValue::Graph(body) = attr.value else { continue };

@@ -3,10 +3,11 @@
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::analyses::repairs::{Casts, branch_casts, casts, of_types, state_cast};
 use crate::diag::rule_ids::DTYPE_MISMATCH;
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
-use crate::infer::{Conflict, Fact, Fault};
+use crate::infer::{Conflict, Fault};
 
 /// Detector of DTY001.
 pub const DETECTOR: Detector = Detector { rules: &[DTYPE_MISMATCH], run };
@@ -38,10 +39,29 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
             finding = finding.related(cx.places.value(origin(cx, value)), made);
         }
     }
-    let (input, to) = promotion(cx, *node, (*first, *x), (other, y));
-    Some(
-        finding.help(format!("convert `{}` to {to} before this node; in PyTorch, use `.to(…)`", name(input))),
-    )
+    let finding = match casts(cx, *node) {
+        Some(casts) => finding.help(help(cx, *node, &casts)),
+        None => finding.help("give both inputs one type that the operator supports"),
+    };
+    let is_fixable = of_types(cx, *node).is_some();
+    Some(if is_fixable { finding.fix(Applicability::Safe, "converts the inputs") } else { finding })
+}
+
+/// Returns the advice to convert inputs as the fix does.
+pub fn help(cx: &LintContext, node: NodeId, casts: &Casts) -> String {
+    let name = |input: usize| cx.model.nodes[node].input(input).map_or("", |value| cx.name(value));
+    let to = casts.inputs.first().map(|&(_, to)| to);
+    let alike = casts.inputs.iter().filter(|(_, other)| Some(*other) == to);
+    let mut names: Vec<String> = alike.map(|&(input, _)| format!("`{}`", name(input))).collect();
+    names.dedup();
+    let names = names.join(" and ");
+    match to {
+        Some(ElemType::Bool) => {
+            format!("compare {names} with 0 before this node; in PyTorch, use `!= 0`")
+        }
+        Some(to) => format!("convert {names} to {to} before this node; in PyTorch, use `.to(…)`"),
+        None => String::new(),
+    }
 }
 
 /// Returns the source of a value through Identity nodes.
@@ -61,16 +81,26 @@ fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
 fn branches(cx: &LintContext, node: NodeId, output: usize, (x, y): (ElemType, ElemType)) -> Finding {
     let message =
         format!("the branches of `{}` return different element types: {x} and {y}", cx.node_name(node));
-    cx.at_node(DTYPE_MISMATCH, node, Part::Output(output), message)
+    let finding = cx
+        .at_node(DTYPE_MISMATCH, node, Part::Output(output), message)
         .label(format!("{x} or {y}, depending on the branch taken"))
-        .help("convert the result of one branch to the type of the other")
+        .help("convert the result of one branch to the type of the other");
+    match branch_casts(cx, node, output) {
+        Some(_) => finding.fix(Applicability::Safe, "converts the results to one type"),
+        None => finding,
+    }
 }
 
 fn carried(cx: &LintContext, node: NodeId, input: usize, (x, y): (ElemType, ElemType)) -> Finding {
     let message =
         format!("`{}` starts with {x}, but its body returns {y} for the next iteration", cx.node_name(node));
-    cx.at_node(DTYPE_MISMATCH, node, Part::Input(input), message)
-        .help("convert the value in the body, so that its type is the same in every iteration")
+    let finding = cx
+        .at_node(DTYPE_MISMATCH, node, Part::Input(input), message)
+        .help("convert the value in the body, so that its type is the same in every iteration");
+    match state_cast(cx, node, input, (x, y)) {
+        Some(_) => finding.fix(Applicability::Safe, "converts the value to one type"),
+        None => finding,
+    }
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -100,86 +130,4 @@ fn mismatches(cx: &LintContext) -> Vec<Mismatch> {
         }
     }
     found
-}
-
-/// Returns the input to convert, and its new type.
-///
-/// This is PyTorch's promotion of two non-scalar tensors. However, a constant takes the type of the other operand,
-/// unless that has a lower category.
-fn promotion(
-    cx: &LintContext,
-    node: NodeId,
-    (a, x): (usize, ElemType),
-    (b, y): (usize, ElemType),
-) -> (usize, ElemType) {
-    let node = &cx.model.nodes[node];
-    let is_const = |input: usize| cx.input(node, input).is_some_and(Fact::is_const);
-    match (is_const(a), is_const(b)) {
-        (true, false) if category(x) <= category(y) => (a, y),
-        (false, true) if category(y) <= category(x) => (b, x),
-        _ if promoted(x, y) == x => (b, x),
-        _ => (a, promoted(x, y)),
-    }
-}
-
-/// Returns the category of a type in PyTorch's type promotion: bool, integers, floats, complex.
-fn category(elem: ElemType) -> u8 {
-    match elem {
-        ElemType::String | ElemType::Bool => 0,
-        elem if elem.is_integer() => 1,
-        elem if elem.is_complex() => 3,
-        _ => 2,
-    }
-}
-
-/// Returns the promoted type of two tensors, as `torch.promote_types` does.
-///
-/// For float16 with bfloat16, it is float; for signed with unsigned integers, the narrowest signed type that represents
-/// both, or int64.
-fn promoted(x: ElemType, y: ElemType) -> ElemType {
-    let width = |elem: ElemType| elem.bits().unwrap_or(0);
-    let is_mixed_half =
-        matches!((x, y), (ElemType::Float16, ElemType::Bfloat16) | (ElemType::Bfloat16, ElemType::Float16));
-    match (category(x), category(y)) {
-        _ if is_mixed_half => ElemType::Float,
-        (a, b) if a != b => {
-            if a > b {
-                x
-            } else {
-                y
-            }
-        }
-        (1, 1) if x.is_signed_integer() != y.is_signed_integer() => {
-            let (signed, unsigned) = if x.is_signed_integer() { (x, y) } else { (y, x) };
-            match width(unsigned).max(width(signed) / 2) {
-                _ if width(signed) > width(unsigned) => signed,
-                0..=8 => ElemType::Int16,
-                9..=16 => ElemType::Int32,
-                _ => ElemType::Int64,
-            }
-        }
-        _ if width(x) >= width(y) => x,
-        _ => y,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ElemType::*;
-
-    #[test]
-    fn promotion_matches_pytorch() {
-        let check = |x, y, expected| {
-            assert_eq!((promoted(x, y), promoted(y, x)), (expected, expected), "{x} {y}");
-        };
-        check(Float16, Float, Float);
-        check(Float16, Bfloat16, Float);
-        check(Int64, Float16, Float16);
-        check(Bool, Int8, Int8);
-        check(Uint8, Int8, Int16);
-        check(Uint8, Int32, Int32);
-        check(Float, Double, Double);
-        check(Double, Complex64, Complex64);
-    }
 }

@@ -6,6 +6,8 @@ mod float64_promotion;
 mod int64_narrowing;
 mod lossy_cast_chain;
 
+pub use dtype_mismatch::help;
+
 use super::Detector;
 
 /// Detectors of the DTY rules.

@@ -3,6 +3,7 @@
 use super::Detector;
 use super::obstacle::{self, Bound};
 use crate::analyses::LintContext;
+use crate::analyses::repairs::written_for;
 use crate::diag::{Finding, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};
@@ -41,6 +42,9 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     };
     let here = Bound { opset, as_stated: true };
     let found = all_obstacles(&op, opset);
+    if let Some(written) = written_for(cx, id, false).filter(|_| !found.is_empty()) {
+        return obstacle::of_other_opset(cx, id, &found[0], here, written).into_iter().collect();
+    }
     if !found.is_empty() {
         return found.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, here)).collect();
     }

@@ -1,14 +1,16 @@
 //! Findings for obstacles: their rule, the part of the node, and advice.
 
 use crate::analyses::LintContext;
+use crate::analyses::detectors::types::help;
 use crate::analyses::locate::Part;
+use crate::analyses::repairs::{casts, converted, of_types};
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{
     ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE, MISSING_INPUT,
     NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TARGET_UNSUPPORTED, TYPE_NOT_IN_VERSION,
     UNSUPPORTED_OP, WRONG_ARITY,
 };
-use crate::diag::{Finding, Level};
+use crate::diag::{Applicability, Finding, Level};
 use crate::graph::NodeId;
 use crate::graph::syntax::suggest;
 use crate::schema::{self, Illegal, Obstacle, Slot, Values};
@@ -31,7 +33,7 @@ pub const RULES: [RuleId; 11] = [
 /// Operators that ONNX Runtime adds to the default domain.
 ///
 /// ONNX defines them only in later versions, or not at all.
-const RUNTIME_OPS: [&str; 11] = [
+pub const RUNTIME_OPS: [&str; 11] = [
     "Affine",
     "Crop",
     "DynamicSlice",
@@ -90,6 +92,32 @@ pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) ->
     Some(advice(cx, id, illegal, bound, finding))
 }
 
+/// Creates the finding of a node that is valid at opset `written` only, not at that of the model.
+pub fn of_other_opset(
+    cx: &LintContext,
+    id: NodeId,
+    illegal: &Illegal,
+    bound: Bound,
+    written: u16,
+) -> Option<Finding> {
+    let mut finding = finding(cx, id, illegal, bound)?;
+    if illegal.since.is_none() && !matches!(illegal.obstacle, Obstacle::Deprecated { .. }) {
+        let since = if written > bound.opset { "since" } else { "until" };
+        finding.message = format!(
+            "`{}` is written as {since} opset {written}: at opset {}, it {illegal}",
+            cx.model.nodes[id].op_name(),
+            bound.opset
+        );
+        finding = finding.help(format!(
+            "export all nodes at one opset; or, if only the opset of the model is wrong, set it to {written}"
+        ));
+    }
+    Some(match converted(cx, id) {
+        Some(_) => finding.fix(Applicability::Safe, format!("converts the node to opset {}", bound.opset)),
+        None => finding,
+    })
+}
+
 fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
     let node = &cx.model.nodes[id];
     let came_later = illegal.since.is_some();
@@ -140,6 +168,15 @@ fn part(obstacle: &Obstacle) -> Part<'_> {
 
 fn advice(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound, finding: Finding) -> Finding {
     let node = &cx.model.nodes[id];
+    if let (Obstacle::Type { slot: Slot::Input(_), .. }, true) = (&illegal.obstacle, bound.as_stated)
+        && of_types(cx, id).is_some()
+    {
+        let finding = finding.fix(Applicability::Safe, "converts the inputs, or rewrites the node");
+        return match casts(cx, id) {
+            Some(casts) => finding.help(help(cx, id, &casts)),
+            None => finding,
+        };
+    }
     match (&illegal.obstacle, illegal.since) {
         (Obstacle::NoSuchOp, None) => no_such_op(cx, id, finding),
         (Obstacle::Attribute { name }, None) => {

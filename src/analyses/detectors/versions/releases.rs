@@ -3,8 +3,9 @@
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::analyses::repairs::converted;
 use crate::diag::rule_ids::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
-use crate::diag::{Finding, Place, Sink};
+use crate::diag::{Applicability, Finding, Place, Sink};
 use crate::graph::{Node, NodeId};
 use crate::schema;
 
@@ -28,10 +29,15 @@ fn relabelled_resize(cx: &LintContext, node: NodeId, opset: i64) -> Finding {
         "`{}` has the inputs of `Resize` at opset 10, but the model imports opset {opset}",
         cx.node_name(node)
     );
-    cx.at_node(RESIZE_SEMANTICS_CHANGED, node, Part::Input(1), message)
+    let finding = cx
+        .at_node(RESIZE_SEMANTICS_CHANGED, node, Part::Input(1), message)
         .label(format!("read as `roi` at opset {opset}; it was `scales` at opset 10"))
         .note("the default coordinates changed, too: from asymmetric to half_pixel since opset 11")
-        .help("set the opset back to 10, then convert the model with onnx-fix --opset")
+        .help("set the opset back to 10, then convert the model with onnx-fix --opset");
+    match converted(cx, node) {
+        Some(_) => finding.fix(Applicability::Safe, format!("converts the node to opset {opset}")),
+        None => finding,
+    }
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

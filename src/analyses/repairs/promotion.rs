@@ -1,0 +1,116 @@
+//! Type promotion, as in PyTorch, and conversions that preserve values.
+
+use crate::graph::ElemType;
+use crate::infer::Fact;
+
+/// Returns the category of a type in PyTorch's type promotion: bool, integers, floats, complex.
+pub fn category(elem: ElemType) -> u8 {
+    match elem {
+        ElemType::String | ElemType::Bool => 0,
+        elem if elem.is_integer() => 1,
+        elem if elem.is_complex() => 3,
+        _ => 2,
+    }
+}
+
+/// Returns the promoted type of two tensors, as `torch.promote_types` does.
+///
+/// For float16 with bfloat16, it is float; for signed with unsigned integers, the narrowest signed type that represents
+/// both, or int64.
+pub fn promoted(x: ElemType, y: ElemType) -> ElemType {
+    let width = |elem: ElemType| elem.bits().unwrap_or(0);
+    let is_mixed_half =
+        matches!((x, y), (ElemType::Float16, ElemType::Bfloat16) | (ElemType::Bfloat16, ElemType::Float16));
+    match (category(x), category(y)) {
+        _ if is_mixed_half => ElemType::Float,
+        (a, b) if a != b => {
+            if a > b {
+                x
+            } else {
+                y
+            }
+        }
+        (1, 1) if x.is_signed_integer() != y.is_signed_integer() => {
+            let (signed, unsigned) = if x.is_signed_integer() { (x, y) } else { (y, x) };
+            match width(unsigned).max(width(signed) / 2) {
+                _ if width(signed) > width(unsigned) => signed,
+                0..=8 => ElemType::Int16,
+                9..=16 => ElemType::Int32,
+                _ => ElemType::Int64,
+            }
+        }
+        _ if width(x) >= width(y) => x,
+        _ => y,
+    }
+}
+
+/// Returns true if `Cast` converts between these types, in both directions.
+pub fn is_numeric(elem: ElemType) -> bool {
+    let is_small = elem.bits().is_none_or(|bits| bits < 8);
+    elem == ElemType::Bool || !is_small && !elem.is_complex() && elem != ElemType::String
+}
+
+/// Whether a constant keeps its numbers in another type, up to rounding to a float type.
+///
+/// The elements of large weights are not read: they fit into every float type, but not into an integer type.
+pub fn fits(fact: &Fact, to: ElemType) -> bool {
+    let Some(from) = fact.elem() else { return false };
+    if from == to || category(from) == 0 {
+        return true;
+    }
+    let Some(array) = fact.as_const() else { return to.is_float() };
+    let Some((least, most)) = range(to) else { return false };
+    if from.is_integer() && to.is_integer() {
+        let ints = array.as_i64s();
+        return ints.is_ok_and(|ints| {
+            ints.iter().all(|&int| (least..=most).contains(&(int as f64)) && (int as f64) as i64 == int)
+                || to == ElemType::Int64
+        });
+    }
+    let keeps = |number: f64| {
+        let is_within = (least..=most).contains(&number);
+        if to.is_float() { is_within || !number.is_finite() } else { is_within && number.fract() == 0.0 }
+    };
+    array.f64s().is_ok_and(|numbers| numbers.into_iter().all(keeps))
+}
+
+/// Returns the minimum and maximum finite numbers of a type.
+fn range(elem: ElemType) -> Option<(f64, f64)> {
+    let unsigned = |bits: i32| (0.0, 2f64.powi(bits) - 1.0);
+    let signed = |bits: i32| (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0);
+    Some(match elem {
+        ElemType::Float16 => (-65504.0, 65504.0),
+        ElemType::Bfloat16 | ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        ElemType::Double => (f64::MIN, f64::MAX),
+        ElemType::Int8 => signed(8),
+        ElemType::Int16 => signed(16),
+        ElemType::Int32 => signed(32),
+        ElemType::Int64 => signed(64),
+        ElemType::Uint8 => unsigned(8),
+        ElemType::Uint16 => unsigned(16),
+        ElemType::Uint32 => unsigned(32),
+        ElemType::Uint64 => unsigned(64),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ElemType::*;
+
+    #[test]
+    fn promotion_matches_pytorch() {
+        let check = |x, y, expected| {
+            assert_eq!((promoted(x, y), promoted(y, x)), (expected, expected), "{x} {y}");
+        };
+        check(Float16, Float, Float);
+        check(Float16, Bfloat16, Float);
+        check(Int64, Float16, Float16);
+        check(Bool, Int8, Int8);
+        check(Uint8, Int8, Int16);
+        check(Uint8, Int32, Int32);
+        check(Float, Double, Double);
+        check(Double, Complex64, Complex64);
+    }
+}

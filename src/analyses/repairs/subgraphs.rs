@@ -1,0 +1,131 @@
+//! Repairs of subgraphs: outer values as outputs, types that differ between runs, wrong declarations.
+
+use super::Casts;
+use super::promotion::{is_numeric, promoted};
+use crate::analyses::LintContext;
+use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, TypeKind};
+use crate::infer::{Conflict, Facts, Fault};
+
+/// Change of an output of a subgraph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputRepair {
+    /// Subgraph.
+    pub graph: GraphId,
+    /// Position of the output.
+    pub output: usize,
+    /// New element type; `None` for a copy of the value.
+    pub to: Option<ElemType>,
+}
+
+/// Returns the outputs of subgraphs that are values of an outer graph, with the owning nodes.
+///
+/// ONNX Runtime requires that a subgraph itself defines its outputs.
+pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
+    let mut found = Vec::new();
+    for (graph, scope) in model.graphs.iter() {
+        let Owner::Node(holder) = scope.owner else { continue };
+        for (output, port) in scope.outputs.iter().enumerate() {
+            if model.values[port.value].graph != graph {
+                found.push((holder, OutputRepair { graph, output, to: None }));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the inputs of subgraphs whose declared element type is not the inferred one.
+pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<(GraphId, usize)> {
+    let mut found = Vec::new();
+    for (graph, scope) in model.graphs.iter().filter(|(_, scope)| matches!(scope.owner, Owner::Node(_))) {
+        for (input, port) in scope.inputs.iter().enumerate() {
+            let Some(TypeKind::Tensor { elem: Some(number), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
+            else {
+                continue;
+            };
+            let (declared, inferred) = (ElemType::from_number(*number), facts[port.value].elem());
+            if declared.is_some() && inferred.is_some() && declared != inferred {
+                found.push((graph, input));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the casts at the ends of branches that give each output of an `If` one type.
+///
+/// Each is a promotion, as of two tensors in PyTorch.
+pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<OutputRepair>> {
+    let node = &cx.model.nodes[id];
+    let body = |name: &str| match node.attr(name)? {
+        AttrValue::Graph(graph) => Some(*graph),
+        _ => None,
+    };
+    let bodies = [body("then_branch")?, body("else_branch")?];
+    let mut elems = Vec::new();
+    for graph in bodies {
+        let value = cx.model.graphs[graph].outputs.get(output)?.value;
+        elems.push((graph, cx.facts[value].as_tensor()?.elem.filter(|&elem| is_numeric(elem))?));
+    }
+    let to = promoted(elems[0].1, elems[1].1);
+    let narrow = elems.into_iter().filter(|(_, elem)| *elem != to);
+    Some(narrow.map(|(graph, _)| OutputRepair { graph, output, to: Some(to) }).collect())
+}
+
+/// Cast that gives the state of a loop one type.
+pub enum StateCast {
+    /// Before the loop: the body returns a wider type than the initial one.
+    Input(Casts),
+    /// In the body, which returns a narrower type.
+    Output(OutputRepair),
+}
+
+/// Returns the cast that makes the state of a loop equal in all iterations, for a [`Fault::Carried`].
+pub fn state_cast(
+    cx: &LintContext,
+    id: NodeId,
+    input: usize,
+    (x, y): (ElemType, ElemType),
+) -> Option<StateCast> {
+    let node = &cx.model.nodes[id];
+    if !is_numeric(x) || !is_numeric(y) {
+        return None;
+    }
+    // The outputs of a Loop body start with the condition, its inputs with the trip count and the condition.
+    let output = match &*node.op_type {
+        "Loop" => input.checked_sub(1)?,
+        "Scan" => input,
+        _ => return None,
+    };
+    let AttrValue::Graph(graph) = *node.attr("body")? else { return None };
+    cx.model.graphs[graph].outputs.get(output)?;
+    let to = promoted(x, y);
+    Some(match to == x {
+        true => StateCast::Output(OutputRepair { graph, output, to: Some(to) }),
+        false => StateCast::Input(Casts { inputs: vec![(input, to)], outputs: Vec::new() }),
+    })
+}
+
+/// Returns the casts in subgraphs that give branches and loop states one type.
+pub fn type_repairs(cx: &LintContext) -> Vec<OutputRepair> {
+    let mut repairs: Vec<OutputRepair> = Vec::new();
+    for (node, fault) in &cx.facts.faults {
+        match fault {
+            Fault::Branches { output, what: Conflict::Elem(..) } => {
+                repairs.extend(branch_casts(cx, *node, *output).into_iter().flatten());
+            }
+            Fault::Carried { input, what: Conflict::Elem(x, y) } => {
+                if let Some(StateCast::Output(repair)) = state_cast(cx, *node, *input, (*x, *y)) {
+                    repairs.push(repair);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut unique: Vec<OutputRepair> = Vec::new();
+    for repair in repairs {
+        if !unique.iter().any(|known| (known.graph, known.output) == (repair.graph, repair.output)) {
+            unique.push(repair);
+        }
+    }
+    unique
+}

@@ -1,0 +1,19 @@
+//! Kernels of ONNX Runtime, which conversions prefer.
+
+use std::sync::{Arc, LazyLock};
+
+use super::options::Options;
+use crate::targets::{Profile, Targets};
+
+/// Returns the profiles whose unsupported nodes the rewrite of a graph avoids.
+///
+/// These are the target runtimes. A conversion without a target runtime prefers operators that ONNX Runtime supports:
+/// several equivalent forms are legal at an opset, but some have no kernel.
+pub fn profiles(options: &Options, converts: bool) -> Vec<Arc<Profile>> {
+    static NEWEST: LazyLock<Option<Arc<Profile>>> =
+        LazyLock::new(|| Targets::default().find("onnxruntime").ok());
+    match options.targets.is_empty() && converts {
+        true => NEWEST.iter().cloned().collect(),
+        false => options.targets.clone(),
+    }
+}

@@ -1,0 +1,51 @@
+//! Converts local functions to the opset of the model.
+//!
+//! A function may import another opset, but ONNX Runtime checks its nodes against that of the model.
+
+use super::{relabel_opset, rewrite};
+use crate::analyses::repairs::{functions_of_other_opset, is_wanted};
+use crate::diag::Finding;
+use crate::diag::rule_ids::{CONVERTED_NODE, FUNCTION_OPSET};
+use crate::edit::Editor;
+use crate::fix::context::Context;
+use crate::fix::options::Options;
+use crate::fix::pass::{Need, Pass};
+use crate::fix::target;
+use crate::rules::rule::Phase;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    id: "unify-functions",
+    summary: "Converts local functions with nodes that are not valid at the opset of the model.",
+    codes: &[
+        relabel_opset::PASS.codes[0],
+        rewrite::PASS.codes[0],
+        rewrite::PASS.codes[1],
+        rewrite::PASS.codes[2],
+        rewrite::PASS.codes[3],
+        rewrite::PASS.codes[4],
+    ],
+    phases: &[Phase::Convert],
+    need: Need::Required,
+    is_enabled: |cx| is_wanted(&cx.options.selection, FUNCTION_OPSET.code, CONVERTED_NODE.code),
+    run,
+};
+
+/// Converts the functions.
+///
+/// # Errors
+/// Nodes without an equivalent at this opset.
+fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
+    if functions_of_other_opset(editor.model()).is_empty() {
+        return Ok(false);
+    }
+    let opset = editor.model().opset(editor.model().main, "");
+    let own = Options { opset, optimize: false, targets: Vec::new(), ..cx.options.clone() };
+    let given = std::mem::replace(&mut cx.options, own);
+    let target = std::mem::replace(&mut cx.target, target::target(&editor.model().opsets, opset));
+    let done = rewrite::rewrite(editor, cx).map(|_| relabel_opset::relabel(editor, cx));
+    cx.options = given;
+    cx.target = target;
+    done?;
+    Ok(true)
+}
