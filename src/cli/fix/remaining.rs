@@ -18,11 +18,6 @@ use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::rule::Phase;
 
-/// Families of rules whose errors let every run fail.
-///
-/// Errors of other families concern some inputs or sizes only: the result works where the source does.
-const FATAL: [&str; 4] = ["SPC", "SHP", "DTY", "OPV"];
-
 /// Rules whose errors no conversion removes: the node fails in every opset.
 const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
@@ -36,14 +31,9 @@ pub struct Remaining {
 }
 
 impl Remaining {
-    /// Returns true if the result fails in every run.
-    pub fn is_fatal(&self) -> bool {
-        self.errors.iter().any(|error| FATAL.iter().any(|family| error.code.starts_with(family)))
-    }
-
     /// Returns true if the result may be written.
     pub fn may_write(&self, allow_errors: bool) -> bool {
-        !self.is_fatal() || (allow_errors && self.new == 0)
+        self.errors.is_empty() || (allow_errors && self.new == 0)
     }
 
     /// Returns the line that states the number of errors, and whether the result is written to `target`.
@@ -51,9 +41,6 @@ impl Remaining {
         let (count, many) = (counted(self.errors.len(), "error"), self.errors.len() > 1);
         let remain = if many { "remain" } else { "remains" };
         match target {
-            _ if !self.is_fatal() => {
-                format!("warning: {count} of `{source}` {remain}: the model fails for some inputs or sizes\n")
-            }
             None => format!("error: {count} of `{source}` {remain}\n"),
             Some(target) if is_written => {
                 format!(
