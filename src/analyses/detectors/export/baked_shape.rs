@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Detector;
 use super::conflict;
 use super::demand::{Demand, Demands, Kind, input_name};
-use super::dynamic_dims::{DynamicDim, DynamicDims};
+use super::dynamic_dims::{DynamicDim, DynamicDims, sizes_text};
 use super::reachability::Reach;
 use super::reshape::{mended_target, target_text};
 use super::split_axis;
@@ -95,7 +95,10 @@ fn label(cx: &LintContext, found: &Baked) -> String {
                 "always {fixed} rows, whatever {size} is: -1 changes another axis instead, which mixes up rows"
             )
         }
-        (Kind::Divides, _) => {
+        (Kind::Mixes { .. }, Some(at)) => {
+            format!("always {fixed} rows, whatever {size} is: at {at}, rows are mixed up, or the node fails")
+        }
+        (Kind::Divides | Kind::Mixes { .. }, _) => {
             format!(
                 "always {fixed} rows, whatever {size} is: rows are mixed up, or the node fails if they do not divide evenly"
             )
@@ -132,12 +135,17 @@ fn help(op: &str) -> &'static str {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let free = DynamicDims::new(cx.model, cx.facts);
-    if free.is_empty() || exporter::guarded_sizes(cx.model) {
+    if free.is_empty() {
         return;
     }
     let reach = Reach::new(cx.model);
     let demands = Demands { cx, free: &free, reach: &reach };
     let mut faults = Faults::default();
+    if exporter::guarded_sizes(cx.model) {
+        faults.add_unguarded(&demands);
+        sink.extend(faults.found.values().filter_map(|nodes| baked(cx, nodes)));
+        return;
+    }
     for (id, node) in cx.nodes() {
         // Conflicts are added first: of several demands of a node, the first is kept unless a later one is proved.
         for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
@@ -161,6 +169,16 @@ struct Faults {
 }
 
 impl Faults {
+    /// Adds the demands that `torch.export` does not guard.
+    ///
+    /// Its guards do not cover sizes that are computed as floating-point numbers, as in `int(x.shape[0] / 4)`.
+    fn add_unguarded(&mut self, demands: &Demands) {
+        for (id, node) in demands.cx.nodes().filter(|(_, node)| node.is("Reshape")) {
+            let demand = demands.reshape(node).filter(|demand| matches!(demand.kind, Kind::Mixes { .. }));
+            demand.into_iter().for_each(|demand| self.add(demands.cx, demands.free, id, demand, None));
+        }
+    }
+
     fn add(
         &mut self,
         cx: &LintContext,
@@ -196,6 +214,7 @@ fn counterexample(free: &DynamicDims, Demand { size, fixed, kind, .. }: &Demand)
             let half = number? / 2;
             free.counterexample(size, |value| value > half + 1 && Some(value) != number)
         }
+        Kind::Mixes { at } => Some(sizes_text(size, *at)),
         Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared(_) => None,
     }
 }
@@ -206,6 +225,7 @@ fn counterexample(free: &DynamicDims, Demand { size, fixed, kind, .. }: &Demand)
 fn level(found: &Baked) -> Level {
     match found.demand.kind {
         Kind::Moves | Kind::Divides => Level::Info,
+        Kind::Mixes { .. } => Level::Warning,
         _ if is_proved(found) => Level::Error,
         _ => Level::Warning,
     }

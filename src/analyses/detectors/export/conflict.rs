@@ -57,7 +57,7 @@ fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {
     free.lost(&length, &rows).filter(|_| is_open && node.domain().is_empty())?;
     let (cause, demand) = cause(demands, data, &length, &|node| {
         let demand = (&*node.op_type == "Reshape").then(|| demands.reshape(node)).flatten()?;
-        matches!(demand.kind, Kind::Moves | Kind::Divides).then_some(demand)
+        matches!(demand.kind, Kind::Moves | Kind::Divides | Kind::Mixes { .. }).then_some(demand)
     })?;
     Some(Conflict { cause, demand: Demand { kind: Kind::Equal, ..demand }, met: Some(id) })
 }

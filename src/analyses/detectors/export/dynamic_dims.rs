@@ -77,14 +77,29 @@ impl<'a> DynamicDims<'a> {
 
     /// Returns sizes of the symbols in `dim` at which its value satisfies `fails`, as text: `batch = 3`.
     pub fn counterexample(&self, dim: &Dim, fails: impl Fn(i64) -> bool) -> Option<String> {
-        let allowed = |symbol: &Symbol, size: i64| self.facts.bounds.of(symbol).contains(size);
-        let is_one = |&size: &i64| {
-            dim.eval(&|_| Some(size)).is_some_and(&fails) && dim.symbols().all(|symbol| allowed(symbol, size))
-        };
-        let size = SIZES.into_iter().find(is_one)?;
-        let sizes: Vec<String> = dim.symbols().map(|symbol| format!("{symbol} = {size}")).collect();
-        Some(sizes.join(", "))
+        let size = self.failing_size([dim], |[value]| fails(value))?;
+        Some(sizes_text(dim, size))
     }
+
+    /// Returns a value of all symbols in `dims` at which the values of `dims` satisfy `fails`.
+    pub fn failing_size<const N: usize>(
+        &self,
+        dims: [&Dim; N],
+        fails: impl Fn([i64; N]) -> bool,
+    ) -> Option<i64> {
+        let allowed = |symbol: &Symbol, size: i64| self.facts.bounds.of(symbol).contains(size);
+        SIZES.into_iter().find(|&size| {
+            let values = dims.map(|dim| dim.eval(&|_| Some(size)));
+            let fails = values.iter().all(Option::is_some) && fails(values.map(Option::unwrap_or_default));
+            fails && dims.iter().all(|dim| dim.symbols().all(|symbol| allowed(symbol, size)))
+        })
+    }
+}
+
+/// Returns the symbols of a dimension with one size, as text: `batch = 3`.
+pub fn sizes_text(dim: &Dim, size: i64) -> String {
+    let sizes: Vec<String> = dim.symbols().map(|symbol| format!("{symbol} = {size}")).collect();
+    sizes.join(", ")
 }
 
 fn is_named(port: &Port, axis: usize) -> bool {

@@ -39,8 +39,31 @@ impl Demands<'_> {
         let rest =
             target.iter().flatten().filter(|dim| dim.as_const() != Some(-1)).cloned().collect::<Vec<_>>();
         let divides = numel(&rest)?.divides(&numel(from)?, &self.cx.facts.bounds);
-        let kind = if divides == Answer::Always { Kind::Moves } else { Kind::Divides };
+        let is_batch = free.axis == 0 && free.named;
+        let mixes = || is_batch.then(|| self.mixing_size(size, &from[place + 1..], &target[place..])).flatten();
+        let kind = match mixes() {
+            Some(at) => Kind::Mixes { at },
+            None if divides == Answer::Always => Kind::Moves,
+            None => Kind::Divides,
+        };
         Some(Demand { input: 1, size: size.clone(), fixed, kind })
+    }
+
+    /// Returns a value of the dynamic sizes at which a block of the result contains parts of several rows.
+    ///
+    /// The sizes before the -1 in `target` split `rows` into blocks, each row of the shape `row`. At this value,
+    /// neither is a block a number of whole rows, nor a row a number of whole blocks.
+    fn mixing_size(&self, rows: &Dim, row: &[Dim], target: &[Size]) -> Option<i64> {
+        let inferred = target.iter().position(|size| *size == Some(Dim::known(-1)))?;
+        let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);
+        let (blocks, unit) = (product(&target[..inferred])?, product(&target[inferred + 1..])?);
+        // Blocks of whole rows can be intended: `{2,-1,5}` creates two views of rows of 5 elements.
+        if numel(row)?.divides(&unit, &self.cx.facts.bounds) == Answer::Always {
+            return None;
+        }
+        self.free.failing_size([rows, &blocks], |[rows, blocks]| {
+            rows > 0 && blocks > 0 && rows % blocks != 0 && blocks % rows != 0
+        })
     }
 
     /// Returns the demand of a target with -1 for the batch, and constants for the product of dynamic axes.
