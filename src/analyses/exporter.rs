@@ -16,6 +16,11 @@ pub fn is_torch_export(model: &Model) -> bool {
     metadata(model).any(|(key, _)| key.starts_with(TORCH_EXPORT))
 }
 
+/// Returns true if an exporter of PyTorch wrote the model.
+pub fn is_pytorch(model: &Model) -> bool {
+    model.producer_name.as_deref() == Some("pytorch")
+}
+
 /// Returns true if `torch.export` recorded ranges of dynamic dimensions.
 ///
 /// A constant in the graph then comes from the source code, because `torch.export` rejects a program that specializes

@@ -46,6 +46,7 @@ rule_ids! {
     EXPORT_FAILED "EXP016" "export-failed" Error
     INPUT_WRITTEN "EXP017" "input-written" Warning
     STATIC_AXIS "EXP018" "static-axis" Error
+    GRU_RESET_GATE "EXP019" "gru-reset-gate" Warning
     BAD_REQUEST "FIX001" "bad-request" Error
     INTERNAL_FAULT "FIX002" "internal-fault" Error
     REQUESTED_SHAPE "FIX003" "requested-shape" Info

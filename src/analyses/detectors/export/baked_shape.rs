@@ -56,7 +56,7 @@ fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let mut finding = cx.at_node(rule, found.node, Part::Input(*input), message).label(label(cx, found));
     finding = finding
         .related(cx.places.declaration(found.free.input), format!("axis {} is dynamic", found.free.axis))
-        .help(help(op));
+        .help(help(op, *input));
     if let Some(target) = mended_target(cx, node) {
         finding = finding.fix(Applicability::Safe, format!("replaces {} by {target}", target_text(cx, node)));
     }
@@ -114,11 +114,14 @@ fn label(cx: &LintContext, found: &Baked) -> String {
     }
 }
 
-fn help(op: &str) -> &'static str {
+fn help(op: &str, input: usize) -> &'static str {
     match op {
         "Reshape" => "take the size from the tensor, as in x.reshape(x.shape[0], …), or use -1 for one axis",
         "Resize" => "pass the scale factor instead, or computed sizes: F.interpolate(x, size=y.shape[2:])",
         "Expand" => "take the size from the tensor: x.expand(y.shape[0], …), or x.expand_as(y)",
+        "GRU" | "LSTM" | "RNN" if input == 4 => {
+            "pass the lengths as a tensor input of `forward`, without .tolist() or int(), to pack_padded_sequence"
+        }
         "GRU" | "LSTM" | "RNN" => {
             "create the initial state with the batch size of the sequence: x.new_zeros(n, x.shape[1], h)"
         }

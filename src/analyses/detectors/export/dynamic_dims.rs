@@ -46,6 +46,11 @@ impl<'a> DynamicDims<'a> {
         DynamicDims { facts, sizes }
     }
 
+    /// Returns the symbols of named dimensions, in alphabetical order.
+    pub fn named(&self) -> impl Iterator<Item = &Symbol> {
+        self.sizes.iter().filter(|(_, dim)| dim.named).map(|(symbol, _)| symbol)
+    }
+
     /// Returns true if no known input shape has a symbol.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()

@@ -1,11 +1,14 @@
 //! EXP: faults of the export, such as baked or lost sizes.
 
+mod adaptive;
 mod baked_shape;
+mod computed;
 mod conflict;
 mod constant_output;
 mod demand;
 mod dropped_input;
 pub mod dynamic_dims;
+mod gru_reset_gate;
 mod in_place_shape_alias;
 mod one_hot_depth;
 mod range;
@@ -13,6 +16,7 @@ mod reachability;
 mod reshape;
 mod split_axis;
 mod training_mode;
+mod trial;
 mod unrolled_loop;
 
 use super::Detector;
@@ -27,4 +31,7 @@ pub const DETECTORS: &[Detector] = &[
     constant_output::DETECTOR,
     training_mode::DETECTOR,
     one_hot_depth::DETECTOR,
+    gru_reset_gate::DETECTOR,
+    adaptive::DETECTOR,
+    computed::DETECTOR,
 ];

@@ -4,11 +4,13 @@
 //! name is a number: the size that the export fixed.
 
 use super::Detector;
+use super::trial::infer_at;
 use crate::analyses::LintContext;
 use crate::diag::rule_ids::BAKED_SHAPE;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::{Dim, Symbol};
-use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, Dimension, NodeId, Port, TypeKind, ValueId};
+use crate::infer::Facts;
 
 /// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
@@ -43,16 +45,64 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
     Some(finding)
 }
 
+/// Multiples of the traced size at which a model is inferred. Strides and windows often require multiples.
+const MULTIPLES: [i64; 2] = [2, 3];
+
+/// Evidence that a graph is valid for the traced size of an axis only.
+enum Fixed {
+    /// A node fails at another size.
+    Fails(NodeId, i64),
+    /// An output keeps the traced size.
+    Keeps(ValueId),
+}
+
+/// Returns evidence that the graph is valid only for the size after which an axis is named.
+fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
+    let name = number.to_string();
+    let known = |node: NodeId| cx.facts.faults.iter().any(|(faulty, _)| *faulty == node);
+    let at: Vec<(i64, Facts)> = MULTIPLES
+        .iter()
+        .filter_map(|multiple| number.checked_mul(*multiple))
+        .map(|size| (size, infer_at(cx.model, &name, size)))
+        .collect();
+    let fails = |(size, facts): &(i64, Facts)| {
+        let fault = facts.faults.iter().find(|(node, _)| !known(*node))?;
+        Some(Fixed::Fails(fault.0, *size))
+    };
+    // Some sizes may not be divisible as required: all of them must fail.
+    if at.iter().all(|trial| fails(trial).is_some()) {
+        return at.first().and_then(fails);
+    }
+    let keeps = |value: &ValueId| {
+        at.iter().all(|(_, facts)| {
+            let size = facts[*value].dims().and_then(|dims| dims.get(axis)?.as_ref()?.as_const());
+            size == Some(number)
+        })
+    };
+    let outputs = cx.model.graphs[cx.model.main].outputs.iter().map(|port| port.value);
+    outputs.into_iter().find(|value| number > 1 && axis == 0 && keeps(value)).map(Fixed::Keeps)
+}
+
 /// Creates the finding of an axis whose name is its size: PyTorch 2.5 exports static axes like this.
 fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Finding {
     let name = cx.name(input);
+    let evidence = fixed(cx, axis, number);
+    let label = match &evidence {
+        Some(Fixed::Fails(node, size)) => {
+            format!("a runtime accepts any size here, but `{}` fails at {size}", cx.node_name(*node))
+        }
+        Some(Fixed::Keeps(output)) => {
+            format!("output `{}` has {number} rows at every size", cx.name(*output))
+        }
+        None => "a runtime accepts any size here, but the graph may be valid for one size only".to_owned(),
+    };
     let message = format!(
         "axis {axis} of input `{name}` is dynamic, but its name `{number}` is the size that the export fixed"
     );
     let mut finding = BAKED_SHAPE
-        .at(Level::Info)
+        .at(if evidence.is_some() { Level::Warning } else { Level::Info })
         .finding(message, cx.places.declaration(input))
-        .label("a runtime accepts any size here, but the graph may be valid for one size only")
+        .label(label)
         .note("torch.export specialized the axis, for example because of a loop over it or a table of its length")
         .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static");
     finding.source = cx.places.source_of_value(input);

@@ -40,7 +40,8 @@ impl Demands<'_> {
             target.iter().flatten().filter(|dim| dim.as_const() != Some(-1)).cloned().collect::<Vec<_>>();
         let divides = numel(&rest)?.divides(&numel(from)?, &self.cx.facts.bounds);
         let is_batch = free.axis == 0 && free.named;
-        let mixes = || is_batch.then(|| self.mixing_size(size, &from[place + 1..], &target[place..])).flatten();
+        let mixes =
+            || is_batch.then(|| self.mixing_size(size, &from[place + 1..], &target[place..])).flatten();
         let kind = match mixes() {
             Some(at) => Kind::Mixes { at },
             None if divides == Answer::Always => Kind::Moves,
