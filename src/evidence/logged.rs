@@ -4,6 +4,7 @@ use crate::analyses::exporter;
 use crate::analyses::locate::{Locator, Part};
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, rule_ids};
+use crate::export_log;
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
@@ -60,11 +61,13 @@ pub fn matched(
     matched
 }
 
-/// Lowers the level of findings about values that left the trace.
+/// Lowers the level of findings about values that left the trace, except for branches on elements.
 /// The log does not show whether they are faults: the size may be constant, or all inputs may take the
 /// same branch. For actual faults, the graph or the source has findings of its own.
 fn proved_or_remark(finding: Finding) -> Finding {
-    if is_of_trace(&finding) {
+    let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
+    let is_branch = *finding.code == *rule_ids::TRACED_BRANCH.code;
+    if is_of_trace(&finding) && !(is_branch && export_log::branches_on_elements(code)) {
         return Finding { level: finding.level.min(Level::Info), ..finding };
     }
     finding

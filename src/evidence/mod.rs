@@ -10,6 +10,7 @@ mod python_sources;
 pub use accepted::Accepted;
 pub use input::Input;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -46,10 +47,9 @@ impl Linted {
     }
 }
 
-/// Rules whose findings mean that a file is corrupt: wrong sizes, data outside of its directory.
-/// Such a file fails the run, like an unreadable one.
-const UNTRUSTWORTHY: [RuleId; 3] =
-    [rule_ids::BAD_TENSOR_DATA, rule_ids::EXTERNAL_DATA_OUT_OF_RANGE, rule_ids::EXTERNAL_DATA_ESCAPES_FOLDER];
+/// Rules whose findings mean that a file is corrupt: tensors with sizes that differ from their data.
+/// Such a file fails the run, like an unreadable one. Faults of other files, its external data, do not.
+const UNTRUSTWORTHY: [RuleId; 1] = [rule_ids::BAD_TENSOR_DATA];
 
 /// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.
 ///
@@ -58,7 +58,9 @@ pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
     let linted = match input.read() {
         Ok(bytes) => lint_bytes(input, bytes, options, log),
         Err(error) => {
-            let message = format!("cannot be read: {error}");
+            let is_folder = input.path.as_deref().is_some_and(Path::is_dir);
+            let what = if is_folder { "the folder cannot be searched" } else { "cannot be read" };
+            let message = format!("{what}: {error}");
             Linted::unreadable(rule_ids::UNREADABLE_MODEL.finding(message, Place::File))
         }
     };

@@ -5,6 +5,19 @@ pub fn reads_shape(code: &str) -> bool {
     code.contains(".shape") || code.contains(".size(") || code.contains("len(")
 }
 
+/// Returns true if a line branches on elements of a tensor: `if x.sum() > 0:`.
+///
+/// An assertion is not a branch.
+pub fn branches_on_elements(code: &str) -> bool {
+    const REDUCTIONS: [&str; 11] = [
+        ".sum()", ".mean()", ".max()", ".min()", ".amax()", ".amin()", ".any()", ".all()", ".norm()", ".std()",
+        ".item()",
+    ];
+    let asked = code.split_once("if ").or_else(|| code.split_once("while ")).map_or("", |(_, asked)| asked);
+    let is_state = asked.trim_start_matches("not ").starts_with("self.");
+    !code.starts_with("assert ") && !is_state && REDUCTIONS.iter().any(|call| asked.contains(call))
+}
+
 /// Returns true if a line converts a value to a boolean.
 /// Conversions inside NumPy functions are not visible in the line.
 pub fn decides(code: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::rejected::ONNX_RUNTIME;
 use crate::source::{Frame, frames, is_library};
 
 /// An exception printed by Python.
@@ -49,8 +50,9 @@ pub fn chains<'a>(text: &'a str, lines: &[&'a str]) -> Vec<Chain<'a>> {
             linked = false;
             at = next;
         } else if let Some(failure) = alone(line, at) {
+            let failure = with_constraints(text, lines, failure);
+            at = failure.lines.end;
             push(&mut chains, failure, false);
-            at += 1;
         } else {
             at += 1;
         }
@@ -120,10 +122,24 @@ fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     let (class, message) = text.split_once(": ")?;
     let class = class.rsplit(' ').next().filter(|class| class.contains('.')).unwrap_or(class);
     let last = class.rsplit('.').next()?;
-    let named = ["Error", "Exception", "SymNode"].iter().any(|end| last.ends_with(end));
+    let named = ["Error", "Exception", "SymNode"].iter().any(|end| last.ends_with(end))
+        || message.starts_with(ONNX_RUNTIME);
     let dotted = class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
     let failure = Failure { class, message, stack: "", log_line: at, lines: at..at + 1 };
     (named && dotted).then_some(failure)
+}
+
+/// Adds the lines of violated constraints, and of the suggested fixes, to the message of an exception.
+fn with_constraints<'a>(text: &'a str, lines: &[&'a str], failure: Failure<'a>) -> Failure<'a> {
+    if !failure.message.starts_with("Constraints violated") {
+        return failure;
+    }
+    let at = failure.log_line;
+    let belongs = |line: &&&str| line.starts_with([' ', '\t']) || line.starts_with("Suggested fixes:");
+    let count = lines[at + 1..].iter().take(MAX_MESSAGE_LINES).take_while(belongs).count();
+    let whole = join(text, &lines[at..=at + count]);
+    let message = &whole[lines[at].len() - failure.message.len()..];
+    Failure { message, lines: at..at + 1 + count, ..failure }
 }
 
 /// Joins consecutive lines of `text` to one slice.

@@ -4,6 +4,7 @@ use crate::diag::Level;
 use crate::diag::rule_ids;
 use crate::python::on_one_line;
 
+use super::rejected::Rejection;
 use super::remark::{Input, Kind, Remark};
 use super::report::{Words, shown};
 use super::violation::Guard;
@@ -28,6 +29,8 @@ pub fn words(remark: &Remark) -> Option<Words> {
         Kind::IndexPutNonConsecutive => Some(index_put(code)),
         Kind::DictOutput { fatal } => Some(dictionary(*fatal)),
         Kind::ConstantOutput => Some(constant_output()),
+        Kind::Rejected(rejection) => Some(rejected(rejection)),
+        Kind::NotConverted { requested, kept, message } => Some(unconverted(*requested, *kept, message)),
         Kind::Failed { class, message } => Some(failed(class, message)),
         _ => None,
     }
@@ -233,6 +236,39 @@ fn constant_output() -> Words {
         message: "an output does not depend on any input".into(),
         note: "the tracer found no path from the inputs to it: it is computed from constants, or outside of PyTorch",
         help: "compute it from the inputs with torch functions, or remove it".into(),
+    }
+}
+
+fn rejected(rejection: &Rejection) -> Words {
+    let Rejection { runtime, file, node, reason, in_run } = rejection;
+    let model = shown(file, "the model");
+    let at = if node.is_empty() { String::new() } else { format!(" at node `{node}`") };
+    let message = match in_run {
+        true => format!("{runtime} fails{at}: {reason}"),
+        false => format!("{runtime} rejects {model}{at}: {reason}"),
+    };
+    Words {
+        rule: rule_ids::EXPORT_FAILED,
+        level: Level::Error,
+        message,
+        note: "the model was written, but the runtime reports an error",
+        help: match &**file {
+            "" => "lint the model: `onnx-lint MODEL.onnx`".to_owned(),
+            file => format!("lint the model: `onnx-lint {file}`"),
+        },
+    }
+}
+
+fn unconverted(requested: Option<u32>, kept: Option<u32>, message: &str) -> Words {
+    let kept = kept.map_or("its own opset".to_owned(), |opset| format!("opset {opset}"));
+    let to = requested.map_or(String::new(), |opset| format!(" to opset {opset}"));
+    let opset = requested.map_or("N".to_owned(), |opset| opset.to_string());
+    Words {
+        rule: rule_ids::EXPORT_FAILED,
+        level: Level::Warning,
+        message: format!("the model was written with {kept}: the conversion{to} failed: {message}"),
+        note: "the exporter converts the model after the export, and keeps it if that fails",
+        help: format!("convert the model: `onnx-fix --opset {opset} MODEL.onnx`"),
     }
 }
 

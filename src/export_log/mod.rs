@@ -10,6 +10,7 @@ mod failure;
 mod failures;
 mod finding;
 mod nodes;
+mod rejected;
 mod remark;
 mod report;
 mod suspects;
@@ -34,6 +35,7 @@ use nodes::Node;
 use suspects::Suspects;
 use warning::Guard;
 
+pub use code::branches_on_elements;
 pub use remark::{Input, Kind, PythonType, Remark};
 
 /// Returns findings for the faults that an export log reports, at lines of the user's code.
@@ -59,9 +61,8 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let log = Log { lines: &lines, nodes: &nodes, guards, written, sources, suspects };
     let mut merged: IndexMap<Fault, Remark> = IndexMap::new();
     let chains = failure::chains(&plain, &lines);
-    for remark in
-        log.warnings(&chains).into_iter().chain(chains.iter().filter_map(|chain| log.failure(chain)))
-    {
+    let failures = chains.iter().filter_map(|chain| log.failure(chain));
+    for remark in log.warnings(&chains).into_iter().chain(log.rejections()).chain(failures) {
         let place = remark.place.as_ref().map(|place| (place.file.clone(), place.line));
         merged.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
     }
@@ -130,7 +131,39 @@ impl Log<'_> {
         }
     }
 
+    /// Returns the nodes that TensorRT rejects.
+    fn rejections(&self) -> Vec<Remark> {
+        let found = (0..self.lines.len()).filter_map(|at| {
+            let kind = rejected::by_tensorrt(self.lines, at)?;
+            Some(self.remark(kind, None, at))
+        });
+        found.collect()
+    }
+
+    /// Returns the failed conversion to another opset that an exception of the converter reports.
+    ///
+    /// The exporter announces it, and then writes the model with the opset of its own implementations.
+    fn unconverted(&self, failure: &Failure) -> Option<Kind> {
+        const MAX_LINES: usize = 8;
+        let before = &self.lines[..failure.lines.start];
+        let number = |line: &&str, mark: &str| words::after(line, mark).and_then(words::number);
+        let recent = before.iter().rev().take(MAX_LINES);
+        let announced = recent.clone().any(|line| line.contains("Failed to convert the model to the target"));
+        let requested = recent.into_iter().find_map(|line| number(line, "the target version "));
+        let kept = before.iter().rev().find_map(|line| number(line, "exported model will be kept at "));
+        let message = failure.message.rsplit(" failed: ").next().unwrap_or("");
+        let message = message.lines().next().unwrap_or("").trim().to_owned();
+        announced.then_some(Kind::NotConverted { requested, kept, message })
+    }
+
     fn failure(&self, chain: &Chain) -> Option<Remark> {
+        let in_log = chain.iter().find_map(|failure| {
+            let kind = rejected::by_onnx_runtime(failure.message).or_else(|| self.unconverted(failure))?;
+            Some(self.remark(kind, None, failure.log_line))
+        });
+        if in_log.is_some() {
+            return in_log;
+        }
         let known = chain.iter().find_map(|f| Some((f, cause::cause(f.class, f.message)?)));
         let (failure, kind) = match known {
             Some(known) => known,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::diag::SourcePlace;
 use crate::source::{is_installed, without_comment};
 
+use super::rejected::Rejection;
 use super::violation::Guard;
 
 /// A warning or exception in the log. Duplicates are one remark.
@@ -97,6 +98,10 @@ pub enum Kind {
     RecurrentBatch,
     /// "You are trying to export the model with onnx:Resize for ONNX opset version 10".
     ResizeSemantics,
+    /// A runtime rejects a model, or fails in a run.
+    Rejected(Rejection),
+    /// The conversion to the requested opset failed after the export.
+    NotConverted { requested: Option<u32>, kept: Option<u32>, message: String },
     /// The export failed for another reason.
     Failed { class: String, message: String },
 }

@@ -282,3 +282,41 @@ fn pitfalls_are_found_in_their_logs() {
         assert!(findings.iter().any(hit), "{log}: {:?}", findings.iter().map(show).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn violated_constraints_are_found_without_a_traceback() {
+    let log = "torch._dynamo.exc.UserError: Constraints violated (batch)! For more information, run with \
+               TORCH_LOGS=\"+dynamic\".\n  - Not all values of batch = L['x'].size()[0] in the specified range \
+               batch <= 10 satisfy the generated guard Eq(L['x'].size()[0], 4).\nSuggested fixes:\n  batch = 4\n";
+    check(log, &["baked-shape error log:1"]);
+    let findings = read(log, "export.log", &SourceFiles::default());
+    assert!(findings[0].notes.iter().any(|note| note == "the exporter suggests `batch = 4`"), "{findings:?}");
+}
+
+#[test]
+fn model_that_was_not_converted_was_written() {
+    let log = "the opset version of the exported model will be kept at 18. Please consider\n\
+               Failed to convert the model to the target version 13 using the ONNX C API. The model was not modified\n\
+               Traceback (most recent call last):\n  File \"/venv/lib/python3.11/site-packages/onnx/version_converter.py\", \
+               line 39, in convert_version\n    C.convert_version()\nRuntimeError: /project/resize_18_17.h:45: \
+               Assertion `value == 0` failed: Resize antialias=1 is not supported\n";
+    check(log, &["export-failed warning log:6"]);
+    let findings = read(log, "export.log", &SourceFiles::default());
+    let expected = "the model was written with opset 18: the conversion to opset 13 failed: Resize antialias=1 is not \
+                    supported";
+    assert_eq!(findings[0].message, expected);
+}
+
+#[test]
+fn errors_of_runtimes_are_reported_once() {
+    let error = "[ONNXRuntimeError] : 1 : FAIL : Load model from a.onnx failed:Type Error: Type parameter (T) of Optype \
+                 (Add) bound to different types (tensor(float16) and tensor(float) in node (Add_7).";
+    let class = "onnxruntime.capi.onnxruntime_pybind11_state.Fail";
+    check(&format!("{class}: {error}\n"), &["export-failed error log:1"]);
+    let traceback = "Traceback (most recent call last):\n  File \"infer.py\", line 12, in <module>\n    s = load()\n";
+    check(&format!("{traceback}{class}: {error}\n"), &["export-failed error log:4"]);
+    let log = "[E] [TRT] ModelImporter.cpp:948: While parsing node number 4 [Range -> \"r\"]:\n[E] [TRT] \
+               ModelImporter.cpp:951: ERROR: ModelImporter.cpp:195 In function parseNode:\n[6] Invalid Node - /Range\n\
+               Dynamic inputs must be int32.\n";
+    check(log, &["export-failed error log:1"]);
+}

@@ -11,6 +11,12 @@ pub fn quoted(text: &str) -> Option<&str> {
     text[1..].split_once(quote).map(|(inside, _)| inside)
 }
 
+/// Parses the number at the start of `text`.
+pub fn number(text: &str) -> Option<u32> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
 /// Returns the text up to the first whitespace.
 pub fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or("")

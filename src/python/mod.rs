@@ -28,6 +28,7 @@ mod report;
 pub mod search;
 mod statements;
 mod syntax;
+mod syntax_error;
 mod tensors;
 #[cfg(test)]
 mod tests;
@@ -40,7 +41,7 @@ mod value;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::diag::{Finding, SourcePlace};
+use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 use crate::source::SourceFiles;
 
 use import_context::ImportContext;
@@ -53,10 +54,32 @@ pub use syntax::on_one_line;
 
 /// Lints the `forward` methods of a file's modules, and the functions that they call.
 ///
-/// `file` is the path in the findings. Invalid Python is linted as far as it parses. Functions of other files
-/// are followed if `sources` contains them.
+/// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
+/// reported. Functions of other files are followed if `sources` contains them.
 pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
-    look(text, file, &[], sources)
+    let mut findings = look(text, file, &[], sources);
+    findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
+    findings
+}
+
+/// Returns the finding for a syntax error.
+fn invalid(text: &str, file: &str, line: u32) -> Finding {
+    let code = usize::try_from(line).ok().and_then(|line| text.lines().nth(line - 1));
+    let place = SourcePlace {
+        file: Arc::from(file),
+        line,
+        column: 0,
+        width: 0,
+        code: code.map(|code| Arc::from(code.trim())),
+        function: None,
+    };
+    let mut finding = rule_ids::UNREADABLE_PART
+        .at(Level::Error)
+        .finding("the Python source has a syntax error", Place::Source(place.clone()))
+        .note("code after the error may not be linted")
+        .help("correct the line: `python -m py_compile FILE` shows the error");
+    finding.source = Some(place);
+    finding
 }
 
 /// Lints only the functions that a graph came from: those that contain one of `lines` (1-based).

@@ -1,6 +1,7 @@
 //! Invalid model files.
 //!
-//! `onnx-lint` exits with status 2 and the message of a snapshot; `onnx-fix` does not panic.
+//! `onnx-lint` exits with status 2, or 1 for faults of external data, and the message of a snapshot. `onnx-fix` does not
+//! panic.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{
@@ -65,6 +66,15 @@ fn nested(depth: usize) -> Vec<u8> {
 }
 
 fn check(name: &str, content: impl AsRef<[u8]>) {
+    check_status(name, content, 2);
+}
+
+/// Checks a model whose external data is missing or invalid: the model itself is readable.
+fn check_external(name: &str, entries: &[(&str, &str)]) {
+    check_status(name, external(entries), 1);
+}
+
+fn check_status(name: &str, content: impl AsRef<[u8]>, status: i32) {
     let sandbox = Sandbox::new(&[]);
     sandbox.write("inside/net.onnx", content);
     sandbox.write("secret", [0u8; 64]);
@@ -72,7 +82,7 @@ fn check(name: &str, content: impl AsRef<[u8]>) {
     #[cfg(unix)]
     std::os::unix::fs::symlink(sandbox.path("secret"), sandbox.path("inside/link.bin")).expect("a link");
     let ran = sandbox.lint(&["inside/net.onnx"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (2, ""), "{name}: {}", ran.stdout);
+    assert_eq!((ran.status, ran.stderr.as_str()), (status, ""), "{name}: {}", ran.stdout);
     snapshot("bad_models", name, &ran.stdout);
     let fixed = sandbox.fix(&["inside/net.onnx", "-o", "out.onnx"]);
     assert!(!fixed.stderr.contains("panicked"), "{name}: {}", fixed.stderr);
@@ -126,14 +136,15 @@ fn sizes_beyond_the_data_are_reported() {
     check("too-few-bytes", model(tensor(&[4], 12)).encode_to_vec());
     check("huge-shape", model(tensor(&[i64::MAX, i64::MAX], 4)).encode_to_vec());
     check("negative-dim", model(tensor(&[-1], 4)).encode_to_vec());
-    check("external-out-of-range", external(&[("location", "short.bin"), ("offset", "4"), ("length", "16")]));
-    check("external-huge-offset", external(&[("location", "short.bin"), ("offset", "18446744073709551615")]));
+    check_external("external-out-of-range", &[("location", "short.bin"), ("offset", "4"), ("length", "16")]);
+    check_external("external-huge-offset", &[("location", "short.bin"), ("offset", "18446744073709551615")]);
 }
 
 #[test]
 fn external_data_outside_of_the_model_directory_is_rejected() {
-    check("external-absolute", external(&[("location", "/etc/passwd")]));
-    check("external-parent", external(&[("location", "../secret")]));
+    check_external("external-missing", &[("location", "missing.bin")]);
+    check_external("external-absolute", &[("location", "/etc/passwd")]);
+    check_external("external-parent", &[("location", "../secret")]);
     #[cfg(unix)]
-    check("external-link", external(&[("location", "link.bin")]));
+    check_external("external-link", &[("location", "link.bin")]);
 }

@@ -37,8 +37,9 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     for path in &args.paths {
         if path == Path::new("-") {
             let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
+            let kind = content.and_then(|content| in_memory(&name, content));
             let content = content.cloned().or_else(held);
-            found.inputs.push(Input { name, path: None, named: true, kind: None, content });
+            found.inputs.push(Input { name, path: None, named: true, kind, content });
         } else if path.is_dir() {
             search(path, configs, &mut found.inputs)?;
         } else if args.force_exclude && is_excluded(path, configs)? {
@@ -50,6 +51,15 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     let mut seen = rustc_hash::FxHashSet::default();
     found.inputs.retain(|input| seen.insert(input.path.clone()));
     Ok(found)
+}
+
+/// Returns the kind of bytes in memory if their content does not determine it.
+///
+/// They are a model, unless the name has the suffix of a log or of Python.
+fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
+    let is_text = matches!(sniff(name, content), Kind::Log | Kind::Python | Kind::Other);
+    let is_named = [".log", ".txt", ".py"].iter().any(|end| name.ends_with(end));
+    (is_text && !is_named).then_some(Kind::Onnx)
 }
 
 /// Reads standard input into memory.
@@ -75,7 +85,15 @@ fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(
         entry.depth() == 0 || (!is_skipped(entry) && exclude.matches(entry.path()).next().is_none())
     };
     for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
-        let entry = entry.map_err(|error| unsearchable(folder, &error))?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            // The input is reported as unreadable; other files are linted.
+            Err(error) if error.io_error().is_some() => {
+                inputs.push(Input::new(error.path().unwrap_or(folder), true));
+                continue;
+            }
+            Err(error) => return Err(unsearchable(folder, &error)),
+        };
         if entry.file_type().is_file() && is_evidence(entry.path()) && !is_foreign(entry.path()) {
             inputs.push(Input::new(entry.path(), false));
         }

@@ -236,7 +236,8 @@ fn level(found: &Baked) -> Level {
 
 /// Whether a run certainly fails at sizes that the interface allows.
 fn is_proved(found: &Baked) -> bool {
-    found.free.named && found.counterexample.is_some()
+    let fails = !matches!(found.demand.kind, Kind::Mixes { .. });
+    fails && found.free.named && found.counterexample.is_some()
 }
 
 /// Returns a symbol and its only valid value, if the demand is linear in this symbol and has no other.

@@ -7,6 +7,7 @@
 use super::super::export::dynamic_dims::DynamicDims;
 use super::Detector;
 use crate::analyses::LintContext;
+use crate::analyses::exporter::{is_pytorch, is_torch_export};
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::LOST_DUPLICATES;
 use crate::diag::{Finding, Level, Sink};
@@ -49,10 +50,11 @@ fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
             "the kept values are added here, but PyTorch adds every value",
         )
         .help("export with dynamo=True, or use scatter_add at opset 16 or later; both add all values");
-    // An intended overwrite looks equal in the graph; only the Python line shows the accumulation.
-    let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
-    let level = if ADDS.iter().any(|call| code.contains(call)) { finding.level } else { Level::Info };
-    Finding { level, ..finding }
+    // An intended overwrite mostly looks equal in the graph; the Python line shows the accumulation.
+    let code = finding.source.as_ref().and_then(|source| source.code.as_deref());
+    let adds = code.is_some_and(|code| ADDS.iter().any(|call| code.contains(call)));
+    let is_certain = adds || code.is_none() && is_lowered(cx, scatter);
+    Finding { level: if is_certain { finding.level } else { Level::Info }, ..finding }
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -61,6 +63,32 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         let met = scatter.and_then(|scatter| Some((scatter, met(cx, &cx.model.nodes[scatter])?)));
         sink.extend(met.map(|(scatter, met)| lost(cx, id, scatter, &met)));
     }
+}
+
+/// Returns true if the order of the nodes shows that the tracing exporter lowered an accumulating write.
+///
+/// The exporter adapts index and values first, and then creates the zeros. In a program that overwrites zeros, they
+/// exist before the write is lowered.
+fn is_lowered(cx: &LintContext, scatter: NodeId) -> bool {
+    let node = &cx.model.nodes[scatter];
+    let nodes = &cx.model.graphs[node.graph].nodes;
+    let place = |id: NodeId| nodes.iter().position(|&other| other == id);
+    let made = |input: usize| {
+        let (maker, _) = cx.model.producer(node.input(input)?)?;
+        Some((&*cx.model.nodes[maker].op_type, place(maker)?))
+    };
+    let (Some((_, zeros)), Some((of_index, index)), Some((of_values, values))) = (made(0), made(1), made(2))
+    else {
+        return false;
+    };
+    let is_adapted = match &*node.op_type {
+        "ScatterND" => {
+            matches!(of_index, "Unsqueeze" | "Concat") && matches!(of_values, "Reshape" | "Expand")
+        }
+        _ => of_index == "Expand" && of_values == "Expand",
+    };
+    let is_traced = is_pytorch(cx.model) && !is_torch_export(cx.model);
+    is_traced && is_adapted && zeros > index && zeros > values
 }
 
 /// Returns the node that produces `value` by replacing elements of zeros, if `value` has a single user.
