@@ -10,8 +10,8 @@ pub fn reads_shape(code: &str) -> bool {
 /// An assertion is not a branch.
 pub fn branches_on_elements(code: &str) -> bool {
     const REDUCTIONS: [&str; 11] = [
-        ".sum()", ".mean()", ".max()", ".min()", ".amax()", ".amin()", ".any()", ".all()", ".norm()", ".std()",
-        ".item()",
+        ".sum()", ".mean()", ".max()", ".min()", ".amax()", ".amin()", ".any()", ".all()", ".norm()",
+        ".std()", ".item()",
     ];
     let asked = code.split_once("if ").or_else(|| code.split_once("while ")).map_or("", |(_, asked)| asked);
     let is_state = asked.trim_start_matches("not ").starts_with("self.");

@@ -313,7 +313,8 @@ fn errors_of_runtimes_are_reported_once() {
                  (Add) bound to different types (tensor(float16) and tensor(float) in node (Add_7).";
     let class = "onnxruntime.capi.onnxruntime_pybind11_state.Fail";
     check(&format!("{class}: {error}\n"), &["export-failed error log:1"]);
-    let traceback = "Traceback (most recent call last):\n  File \"infer.py\", line 12, in <module>\n    s = load()\n";
+    let traceback =
+        "Traceback (most recent call last):\n  File \"infer.py\", line 12, in <module>\n    s = load()\n";
     check(&format!("{traceback}{class}: {error}\n"), &["export-failed error log:4"]);
     let log = "[E] [TRT] ModelImporter.cpp:948: While parsing node number 4 [Range -> \"r\"]:\n[E] [TRT] \
                ModelImporter.cpp:951: ERROR: ModelImporter.cpp:195 In function parseNode:\n[6] Invalid Node - /Range\n\

@@ -65,7 +65,10 @@ mod tests {
     fn first_error_is_located() {
         assert_eq!(syntax_error("import torch\n\n\ndef f(x:\n    return x\n"), Some(4));
         assert_eq!(syntax_error("x = 1\ny = = 2\n"), Some(2));
-        assert_eq!(syntax_error("class M(nn.Module):\n    def forward(self, x):\n        return x +\n"), Some(3));
+        assert_eq!(
+            syntax_error("class M(nn.Module):\n    def forward(self, x):\n        return x +\n"),
+            Some(3)
+        );
         assert_eq!(syntax_error("%matplotlib inline\nx = = 1\n"), Some(2));
     }
 

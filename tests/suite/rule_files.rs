@@ -71,6 +71,8 @@ const SHARED: &[(&str, &[&str])] = &[
         ],
     ),
     ("src/analyses/detectors/versions/releases.rs", &["ir-version-mismatch", "resize-semantics-changed"]),
+    ("src/analyses/repairs/convert.rs", &["converted-node"]),
+    ("src/analyses/repairs/patches.rs", &["inserted-cast"]),
     ("src/analyses/dynamic.rs", &["static-axis", "bad-request"]),
     ("src/cli/fix/verify/mod.rs", &["results-differ", "results-compared"]),
     ("src/cli/lint/mod.rs", &["internal-error"]),

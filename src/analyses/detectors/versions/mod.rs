@@ -1,7 +1,7 @@
 //! OPS and OPV: unknown operators, and nodes that are illegal at their opset.
 
 mod domains;
-mod functions;
+mod function_opset;
 mod legality;
 mod obstacle;
 mod releases;
@@ -12,4 +12,4 @@ use super::Detector;
 
 /// Detectors of the OPS and OPV rules.
 pub const DETECTORS: &[Detector] =
-    &[domains::DETECTOR, legality::DETECTOR, releases::DETECTOR, functions::DETECTOR];
+    &[domains::DETECTOR, legality::DETECTOR, releases::DETECTOR, function_opset::DETECTOR];
