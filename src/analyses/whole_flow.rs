@@ -3,7 +3,8 @@
 //! A Reshape to a constant batch size fails with an error at other sizes. Once it is repaired, a later Reshape such as
 //! `{1,-1,5,5}` would silently merge all samples into one. Therefore [`crate::batching`] must prove that the model
 //! works for any batch size before a fix of the leading axis is offered, and all nodes that hard-code the size are
-//! rewritten together. Fixes of other axes are offered if no downstream node hard-codes the size afterwards.
+//! rewritten together. Fixes of other axes, and of sizes that are also a later axis of an input, are offered if no
+//! downstream node hard-codes the size afterwards.
 
 use std::sync::Arc;
 
@@ -60,8 +61,12 @@ pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Suggestion<'r>
         let of_symbol = |mend: &Suggestion| mend.patch.replaced.iter().any(|&node| reads(cx, node, &symbol));
         let (own, others): (Vec<Suggestion>, Vec<Suggestion>) = left.into_iter().partition(of_symbol);
         left = others;
-        let batch = by_symbol[&symbol].and_then(|traced| batch(cx, &symbol, traced));
-        kept.extend(batch.map_or_else(Vec::new, |batch| repaired(cx, own, &batch)));
+        let traced = by_symbol[&symbol];
+        match traced.and_then(|traced| batch(cx, &symbol, traced)) {
+            Some(batch) => kept.extend(repaired(cx, own, &batch)),
+            None if traced.is_some() && is_on_later_axis(cx, &symbol) => left.extend(own),
+            None => {}
+        }
     }
     if !left.is_empty() && is_whole(cx, rules, &left) {
         kept.extend(left);
@@ -87,6 +92,15 @@ fn reads(cx: &LintContext, node: NodeId, symbol: &Symbol) -> bool {
     let inputs = cx.model.nodes[node].inputs.iter().flatten();
     let mut dims = inputs.flat_map(|&value| cx.facts[value].dims().unwrap_or(&[]).iter().flatten());
     dims.any(|dim| dim.contains(symbol))
+}
+
+/// Whether the symbol is a later axis of an input: the length of a sequence, not a batch.
+///
+/// Example: the mask of an attention has the shape `[length, length]`.
+fn is_on_later_axis(cx: &LintContext, symbol: &Symbol) -> bool {
+    let ports = cx.model.graphs[cx.model.main].inputs.iter();
+    let mut dims = ports.flat_map(|port| cx.facts[port.value].dims().unwrap_or_default().iter().skip(1));
+    dims.any(|dim| dim.as_ref().and_then(Dim::as_symbol) == Some(symbol))
 }
 
 /// Returns the batch with the inputs whose leading axis is the symbol.

@@ -10,7 +10,8 @@ use super::syntax::parse;
 /// notebooks (`%matplotlib inline`, `!pip install`) are ignored.
 pub fn syntax_error(text: &str) -> Option<u32> {
     let line = first_error(text)?;
-    if is_fragment(text) {
+    // The grammar rejects some continuation lines that are indented less than their statement.
+    if is_fragment(text) || first_error(&with_deep_continuations(text)).is_none() {
         return None;
     }
     if !text.lines().any(is_command) {
@@ -37,6 +38,41 @@ fn is_command(line: &str) -> bool {
 fn without_command(line: &str) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
     if is_command(line) { format!("{indent}pass") } else { line.to_owned() }
+}
+
+/// Indents all lines within brackets deeply.
+fn with_deep_continuations(text: &str) -> String {
+    const INDENT: usize = 200;
+    let (mut depth, mut quote) = (0usize, None::<&str>);
+    let mut deep = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        if depth > 0 && quote.is_none() && !line.trim().is_empty() {
+            deep.push_str(&" ".repeat(INDENT));
+            rest = line.trim_start();
+        }
+        deep.push_str(rest);
+        while let Some(next) = rest.chars().next() {
+            let mut width = next.len_utf8();
+            match quote {
+                Some(end) if rest.starts_with(end) => (quote, width) = (None, end.len()),
+                Some(_) if next == '\\' => {
+                    width += rest[width..].chars().next().map_or(0, char::len_utf8);
+                }
+                Some(end) if next == '\n' && end.len() == 1 => quote = None,
+                Some(_) => {}
+                None if next == '#' => break,
+                None => match ["\"\"\"", "'''", "\"", "'"].into_iter().find(|mark| rest.starts_with(mark)) {
+                    Some(mark) => (quote, width) = (Some(mark), mark.len()),
+                    None if "([{".contains(next) => depth += 1,
+                    None if ")]}".contains(next) => depth = depth.saturating_sub(1),
+                    None => {}
+                },
+            }
+            rest = &rest[width..];
+        }
+    }
+    deep
 }
 
 fn first_error(text: &str) -> Option<u32> {
@@ -79,6 +115,7 @@ mod tests {
             "match x:\n    case [1, *_]:\n        pass\n",
             "def f[T](x: T, /, *, y=1) -> T:\n    return f\"{x!r:>{y}}\"\n",
             "type A = int\ntry:\n    pass\nexcept* ValueError:\n    pass\n",
+            "def f():\n    def g():\n        (bar.\n    baz)\n        return \"(\"  # (\n",
             "async def f():\n    return [x async for x in y if (z := x)]\n",
         ] {
             assert_eq!(syntax_error(text), None, "{text}");

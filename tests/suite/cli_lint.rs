@@ -340,3 +340,22 @@ fn full_disk_is_reported_for_standard_output() {
         (Some(2), "error: standard output: cannot be written: the disk is full\n")
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn unreadable_folder_fails_the_run_but_other_files_are_linted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("secret")).expect("a folder");
+    let permit = |mode: u32| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(sandbox.path("secret"), permissions).expect("a mode");
+    };
+    permit(0);
+    // The superuser can read any folder.
+    if std::fs::read_dir(sandbox.path("secret")).is_err() {
+        check(&sandbox, &["."], 2, &[DEEP, HERE, ("secret", "SPC001")]);
+    }
+    permit(0o700);
+    check(&sandbox, &["."], 1, &[DEEP, HERE]);
+}

@@ -109,3 +109,19 @@ fn scatter_updates_that_do_not_broadcast_are_reported() {
         finds(17, &graph, &[]);
     }
 }
+
+#[test]
+fn order_of_the_nodes_shows_a_lowered_accumulation() {
+    let header = "<ir_version: 8, opset_import: [\"\" : 17], producer_name: \"pytorch\">";
+    let graph = |nodes: &str| {
+        format!(
+            "{header}\ng (int64[k] i, float[5,3] a, float[k,3] b) => (float[5,3] y) <int64[1] one = {{-1}}, int64[2] s = {{-1, 3}}> {{
+               {nodes}  w = ScatterND (z, u, v)  y = Add (a, w) }}"
+        )
+    };
+    let (zeros, index) = ("d = Shape (a)  z = ConstantOfShape (d)", "u = Unsqueeze (i, one)  v = Reshape (b, s)");
+    super::finds_in(&graph(&format!("{index}  {zeros}")), &["IDX007 warning"]);
+    // The program overwrites zeros of its own.
+    super::finds_in(&graph(&format!("{zeros}  {index}")), &[]);
+    super::finds_in(&graph(&format!("{index}  {zeros}")).replace("pytorch", "keras"), &[]);
+}

@@ -244,3 +244,9 @@ class Net(nn.Module):
         ],
     );
 }
+
+#[test]
+fn syntax_errors_are_reported_at_their_line() {
+    check("\nclass M(nn.Module):\n    def forward(self, x):\n        return x + = 1\n", &["REA001@3"]);
+    check("\nclass M(nn.Module):\n    def forward(self, x):\n        return x + 1\n", &[]);
+}

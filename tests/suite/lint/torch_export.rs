@@ -27,3 +27,13 @@ fn specialized_sizes_of_torch_export_are_reported() {
     // A range with more than one size may be the user's request.
     exported("{s77: VR[2, 64], s27: VR[0, int_oo]}", graph, &[]);
 }
+
+#[test]
+fn sizes_without_a_guard_are_reported() {
+    // `int(x.shape[0] / 4)` has no guard, because the quotient is a floating-point number.
+    let graph = "g (float[s77,2,2] x) => (y) <int64[3] s = {1, 4, -1}> { y = Reshape (x, s) }";
+    exported("{s77: VR[0, int_oo]}", graph, &["EXP001 warning"]);
+    exported("{s77: VR[4, 4]}", graph, &["EXP001 warning"]);
+    let rows = "g (float[s77,4] x) => (y) <int64[3] s = {2, -1, 4}> { y = Reshape (x, s) }";
+    exported("{s77: VR[0, int_oo]}", rows, &[]);
+}
