@@ -134,7 +134,7 @@ impl Log<'_> {
     /// Returns the nodes that TensorRT rejects.
     fn rejections(&self) -> Vec<Remark> {
         let found = (0..self.lines.len()).filter_map(|at| {
-            let kind = rejected::by_tensorrt(self.lines, at)?;
+            let kind = Kind::Rejected(rejected::by_tensorrt(self.lines, at)?);
             Some(self.remark(kind, None, at))
         });
         found.collect()
@@ -158,7 +158,8 @@ impl Log<'_> {
 
     fn failure(&self, chain: &Chain) -> Option<Remark> {
         let in_log = chain.iter().find_map(|failure| {
-            let kind = rejected::by_onnx_runtime(failure.message).or_else(|| self.unconverted(failure))?;
+            let rejected = rejected::by_onnx_runtime(failure.message).map(Kind::Rejected);
+            let kind = rejected.or_else(|| self.unconverted(failure))?;
             Some(self.remark(kind, None, failure.log_line))
         });
         if in_log.is_some() {

@@ -1,8 +1,7 @@
-//! Errors of runtimes in a log: models that ONNX Runtime or TensorRT rejects, and nodes that fail in a run.
+//! Errors of runtimes in a log: rejected models, and nodes that fail in a run.
 //!
 //! Sources of the messages: `onnxruntime/core/{graph,framework}/*.cc`, and `ModelImporter.cpp` of onnx-tensorrt.
 
-use super::remark::Kind;
 use super::words::{after, first_word, quoted};
 
 /// Start of the messages of ONNX Runtime.
@@ -29,8 +28,8 @@ pub struct Rejection {
     pub in_run: bool,
 }
 
-/// Parses a message of ONNX Runtime, such as `[ONNXRuntimeError] : 1 : FAIL : Load model from a.onnx failed:…`.
-pub fn by_onnx_runtime(message: &str) -> Option<Kind> {
+/// Parses a message of ONNX Runtime: `[ONNXRuntimeError] : 1 : FAIL : Load model from … failed:…`.
+pub fn by_onnx_runtime(message: &str) -> Option<Rejection> {
     let rest = after(message, ONNX_RUNTIME)?;
     let code = rest.split(':').nth(2).unwrap_or("").trim();
     let said = rest.splitn(4, ':').nth(3).unwrap_or("").trim();
@@ -48,13 +47,13 @@ pub fn by_onnx_runtime(message: &str) -> Option<Kind> {
         let reason = reason.trim_start_matches("This is an invalid model. ");
         one_line(if reason.is_empty() { code } else { reason })
     });
-    Some(Kind::Rejected(Rejection {
+    Some(Rejection {
         runtime: "ONNX Runtime",
         file: file.to_owned(),
         node: node.unwrap_or("").to_owned(),
         reason,
         in_run: said.contains("while running") || code == "INVALID_ARGUMENT",
-    }))
+    })
 }
 
 /// Describes a type error of ONNX Runtime.
@@ -73,8 +72,8 @@ fn type_fault(said: &str) -> Option<String> {
     Some(format!("`{operator}` does not support {} for its input `{input}`", plain(ty)))
 }
 
-/// Parses the message of TensorRT that starts at line `at`: `While parsing node number 73 [Add -> "y"]:`.
-pub fn by_tensorrt(lines: &[&str], at: usize) -> Option<Kind> {
+/// Parses the message of TensorRT that starts at line `at`: `While parsing node number 73 [Add`.
+pub fn by_tensorrt(lines: &[&str], at: usize) -> Option<Rejection> {
     let rest = after(lines.get(at)?, "While parsing node number ")?;
     let operator = after(rest, "[").map_or("", |rest| first_word(rest).trim_end_matches(']'));
     let message = &lines[at + 1..lines.len().min(at + 1 + MAX_LINES)];
@@ -90,13 +89,13 @@ pub fn by_tensorrt(lines: &[&str], at: usize) -> Option<Kind> {
         .or_else(|| message.get(error? + 1).copied())
         .unwrap_or("it cannot be parsed");
     let of = if operator.is_empty() { String::new() } else { format!("`{operator}`: ") };
-    Some(Kind::Rejected(Rejection {
+    Some(Rejection {
         runtime: "TensorRT",
         file: String::new(),
         node: name.unwrap_or("").to_owned(),
         reason: format!("{of}{}", one_line(reason)),
         in_run: false,
-    }))
+    })
 }
 
 fn one_line(text: &str) -> String {
@@ -109,8 +108,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(kind: Option<Kind>, expected: (&str, &str, &str)) {
-        let Some(Kind::Rejected(found)) = kind else { panic!("{kind:?}") };
+    fn check(found: Option<Rejection>, expected: (&str, &str, &str)) {
+        let Some(found) = found else { panic!("no rejection was found") };
         assert_eq!((&*found.file, &*found.node, &*found.reason), expected);
     }
 
@@ -146,7 +145,7 @@ mod tests {
             "[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : Non-zero status code returned while running Reshape node. \
              Name:'Reshape_5' Status Message: the input has 7 elements",
         );
-        assert!(matches!(&run, Some(Kind::Rejected(rejection)) if rejection.in_run));
+        assert!(run.as_ref().is_some_and(|rejection| rejection.in_run));
         check(run, ("", "Reshape_5", "the input has 7 elements"));
     }
 

@@ -1,4 +1,4 @@
-//! SHP001 for a Reshape whose target is a rounded fraction of a size, as in `math.ceil(x.shape[0] / 4)`.
+//! SHP001 for a Reshape to a rounded fraction of a size, as in `math.ceil(x.shape[0] / 4)`.
 //!
 //! `torch.export` has no guards for sizes that are computed as floating-point numbers. The model is inferred at
 //! several sizes.

@@ -5,7 +5,7 @@ use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::analyses::repairs::converted;
 use crate::diag::rule_ids::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
-use crate::diag::{Applicability, Finding, Place, Sink};
+use crate::diag::{Applicability, Finding, Level, Place, Sink};
 use crate::graph::{Node, NodeId};
 use crate::schema;
 
@@ -34,6 +34,8 @@ fn relabelled_resize(cx: &LintContext, node: NodeId, opset: i64) -> Finding {
         .label(format!("read as `roi` at opset {opset}; it was `scales` at opset 10"))
         .note("the default coordinates changed, too: from asymmetric to half_pixel since opset 11")
         .help("set the opset back to 10, then convert the model with onnx-fix --opset");
+    // No runtime loads the node.
+    let finding = Finding { level: Level::Error, ..finding };
     match converted(cx, node) {
         Some(_) => finding.fix(Applicability::Safe, format!("converts the node to opset {opset}")),
         None => finding,
