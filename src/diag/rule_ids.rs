@@ -87,7 +87,7 @@ rule_ids! {
     TYPE_NOT_IN_VERSION "OPV004" "type-not-in-version" Error
     IR_VERSION_MISMATCH "OPV005" "ir-version-mismatch" Warning
     NOT_CONVERTIBLE "OPV006" "not-convertible" Error
-    RESIZE_SEMANTICS_CHANGED "OPV007" "resize-semantics-changed" Warning
+    RESIZE_SEMANTICS_CHANGED "OPV007" "resize-semantics-changed" Error
     NEGATIVE_INDEX_IN_VERSION "OPV008" "negative-index-in-version" Warning
     FUNCTION_OPSET "OPV009" "function-opset" Error
     SCALE_NOT_POSITIVE "QDQ001" "scale-not-positive" Error
