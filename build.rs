@@ -9,6 +9,8 @@ use prost::Message;
 
 #[path = "src/rules/index.rs"]
 mod index;
+#[path = "src/rules/needs.rs"]
+mod needs;
 #[allow(dead_code)] // Only the parser of the rule language uses the other items.
 #[path = "src/rules/outline.rs"]
 mod outline;

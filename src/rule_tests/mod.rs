@@ -35,7 +35,9 @@ pub struct RuleTest<'r> {
 
 impl<'r> RuleTest<'r> {
     /// Creates a test of `rule`; `others` has all rules, including this one.
+    /// The examples of a rule with several codes are tested on the whole rule.
     pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
+        let rule = rule.whole.as_deref().unwrap_or(rule);
         RuleTest { rule, alone: RuleSet::of(rule.clone()), others, targets: None, runtime: None }
     }
 

@@ -4,6 +4,7 @@
 //! of the checkout at run time, so that rules can be edited without recompiling. In every build, the
 //! environment variable `ONNX_LINT_RULES` selects another folder.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -83,8 +84,8 @@ impl RuleHeader {
         text.push_str(self.text);
         let source = Source::new(self.path, &text);
         let (file, _) = parse(&source);
-        let rule = check_file(file, &mut Faults::ignored(&source)).pop();
-        rule.map(|rule| Rule { is_built_in: true, ..rule })
+        let rules = check_file(file, &mut Faults::ignored(&source)).into_iter();
+        rules.rev().find(|rule| *rule.code == *self.code).map(|rule| Rule { is_built_in: true, ..rule })
     }
 }
 
@@ -145,7 +146,12 @@ fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
         }
         None => None,
     };
-    let needs: Vec<&[&str]> = rule.needs.into_iter().map(|ops| &*ops.leak()).collect();
+    let text = |op: Cow<'static, str>| match op {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => text.leak(),
+    };
+    let ops = |ops: Vec<Cow<'static, str>>| &*ops.into_iter().map(text).collect::<Vec<&str>>().leak();
+    let needs: Vec<&[&str]> = rule.needs.into_iter().map(ops).collect();
     Ok(RuleHeader {
         severity: rule.severity.parse().map_err(|why| format!("{path}: {code}: {why}"))?,
         needs: needs.leak(),

@@ -155,6 +155,12 @@ impl<'a, H: Host> Env<'a, H> {
                 return Some(Datum::Int(values.len().try_into().ok()?));
             }
             Func::Opset => return self.opset(args),
+            Func::IsDtype => {
+                let (value, elem) = (self.one(args.first()?)?, self.eval(args.get(1)?)?);
+                let dtype = self.fact(value).elem().map(Datum::Elem);
+                let answer = dtype.and_then(|dtype| arith::compare(CompareOp::Eq, &dtype, &elem));
+                return Some(Datum::Bool(answer == Some(true)));
+            }
             _ => {}
         }
         let value = self.one(args.first()?)?;

@@ -52,6 +52,8 @@ functions! {
     Dtype "dtype" (Value) from host;
     /// Number of axes of a value.
     Rank "rank" (Value) from host;
+    /// Whether a value is known to have an element type; false if its type is unknown.
+    IsDtype "is_dtype" (Value, Expr) from host;
     /// Sizes of the axes of a value, each an integer or symbolic.
     Shape "shape" (Value) from host;
     /// Size of an axis of a value; negative axes count from the end.
@@ -110,8 +112,8 @@ functions! {
     Last "last" (Expr);
     /// Items of a list in reverse order.
     Reverse "reverse" (Expr);
-    /// Concatenation of two lists.
-    Join "join" (Expr, Expr);
+    /// Concatenation of two to six lists.
+    Join "join" (Expr, Expr, Expr, Expr, Expr, Expr) optional 4;
     /// `slice(list, start, end)`: a sublist; negative bounds count from the end, and `end` is optional.
     Slice "slice" (Expr, Expr, Expr) optional 1;
     /// `select(list, indices)`: the items at the indices.
@@ -172,6 +174,9 @@ functions! {
     IsFloat "is_float" (Expr);
     /// Whether a type is signed: a signed integer or a float.
     IsSigned "is_signed" (Expr);
+    /// `is_op(@op, names)`: whether an operator is one of these, whatever its overload.
+    /// `max` stands for `max`, `max.dim` and so on; `max.dim` only for itself.
+    IsOp "is_op" (Expr, Expr);
     /// `cast_fits(from, to)`: whether every value of the first type is representable in the second.
     CastFits "cast_fits" (Expr, Expr);
     /// `default(@a, item)`: the attribute, or the item if the attribute is absent.

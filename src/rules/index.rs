@@ -3,6 +3,8 @@
 //! `build.rs` includes this file to embed the index in release builds; other builds compute it at run
 //! time. Of this crate, it may use only the module [`outline`](super::outline).
 
+use std::borrow::Cow;
+
 use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
 
 /// Index of a set of rule files. `'t` is the lifetime of their texts.
@@ -14,7 +16,7 @@ pub struct Index<'t> {
 }
 
 /// Index entry of a rule.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Indexed<'t> {
     pub path: &'t str,
     pub code: &'t str,
@@ -25,7 +27,7 @@ pub struct Indexed<'t> {
     /// Code of the rule whose findings it fixes, if it reports none itself.
     pub fixes: Option<&'t str>,
     /// Operators that each node of the pattern may have.
-    pub needs: Vec<Vec<&'t str>>,
+    pub needs: Vec<Vec<Cow<'t, str>>>,
     /// Name of its phase; `None` for the page of a built-in analysis.
     pub phase: Option<&'t str>,
     /// Indices into [`Index::shared`]: defaults of the file, and functions that the rule calls.
@@ -49,7 +51,9 @@ impl<'t> Index<'t> {
             let functions = needed_functions(rule, &file.functions, &names);
             let functions = functions.into_iter().map(|at| file.defaults.len() + at);
             let shared = (0..file.defaults.len()).chain(functions).map(|at| first + at).collect();
-            self.rules.push(index_rule(path, rule, &file, shared)?);
+            let indexed = index_rule(path, rule, &file, shared)?;
+            let named = |(code, name)| Indexed { code, name, ..indexed.clone() };
+            self.rules.extend(rule.codes().map(named));
         }
         Ok(())
     }

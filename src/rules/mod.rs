@@ -30,6 +30,7 @@ mod index;
 pub mod matcher;
 #[doc(hidden)]
 pub mod message;
+mod needs;
 #[doc(hidden)]
 pub mod outline;
 #[doc(hidden)]

@@ -4,6 +4,10 @@
 //! the crate.
 //! A test checks that it agrees with the parser.
 
+use std::borrow::Cow;
+
+use super::needs::collect_operators;
+
 /// Outline of a rule file: its items in the order written.
 #[derive(Debug, Default)]
 pub struct Outline<'t> {
@@ -31,9 +35,9 @@ pub struct Outlined<'t> {
 pub const ITEMS: [&str; 5] = ["language", "defaults", "fn", "pattern", "rule"];
 
 /// Keywords that begin an entry of a rule.
-pub const KEYWORDS: [&str; 15] = [
-    "severity", "phase", "safety", "at", "fixes", "message", "help", "match", "where", "let", "assume",
-    "rewrite", "detect", "example", "but",
+pub const KEYWORDS: [&str; 16] = [
+    "also", "severity", "phase", "safety", "at", "fixes", "message", "help", "match", "where", "let",
+    "assume", "rewrite", "detect", "example", "but",
 ];
 
 /// Keywords of language 2, and those that replace them.
@@ -81,92 +85,28 @@ impl<'t> Outlined<'t> {
         Some(text[word(text).len()..].trim_start())
     }
 
+    /// Returns the codes and names of the rule: its own, and those of the entries `also CODE name if …`.
+    pub fn codes(&self) -> impl Iterator<Item = (&'t str, &'t str)> {
+        let others = self.entries.iter().filter(|(keyword, _)| *keyword == "also").map(|(_, text)| {
+            let mut words = text.split_whitespace().skip(1);
+            (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+        });
+        std::iter::once((self.code, self.name)).chain(others)
+    }
+
     /// Returns the operators that each node of the pattern may have.
     /// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add,
-    /// Sub]` yields both.
+    /// Sub]` yields both, and `x * y` yields `Mul`.
     /// Later uses of the same `@op`, and nodes that only some alternatives contain, are omitted.
-    pub fn operators(&self) -> Vec<Vec<&'t str>> {
+    pub fn operators(&self) -> Vec<Vec<Cow<'t, str>>> {
         let mut operators = Vec::new();
         collect_operators(self.entry("match").unwrap_or_default(), &mut operators);
         operators
     }
 }
 
-fn collect_operators<'t>(mut text: &'t str, operators: &mut Vec<Vec<&'t str>>) {
-    loop {
-        text = skip_blank(text.trim_start_matches([',', '=', '{', '}', ')', ']', ':']));
-        if text.is_empty() {
-            return;
-        }
-        if text.starts_with([',', '=', '{', '}', ')', ']', ':']) {
-            continue;
-        }
-        let mut alternatives = vec![Value::of(text)];
-        text = alternatives[0].after;
-        while let Some(next) = skip_blank(text).strip_prefix('|') {
-            let value = Value::of(skip_blank(next));
-            text = value.after;
-            alternatives.push(value);
-        }
-        if let [value] = &alternatives[..] {
-            operators.extend((!value.operators.is_empty()).then(|| value.operators.clone()));
-            collect_operators(value.inside, operators);
-        } else if alternatives.iter().all(|value| !value.operators.is_empty()) {
-            let mut roots: Vec<&str> = alternatives.into_iter().flat_map(|value| value.operators).collect();
-            roots.dedup();
-            operators.push(roots);
-        }
-    }
-}
-
-/// Value of a pattern, at the start of a text.
-struct Value<'t> {
-    /// Operators that its node may have; empty if it is no call of an operator.
-    operators: Vec<&'t str>,
-    /// Text between its parentheses.
-    inside: &'t str,
-    after: &'t str,
-}
-
-impl<'t> Value<'t> {
-    fn of(text: &'t str) -> Self {
-        let is_variable = text.starts_with('@');
-        let path = dotted(text.trim_start_matches('@'));
-        let mut after = text[path.len() + usize::from(is_variable)..].trim_start();
-        let mut operators = Vec::new();
-        let begins =
-            op_name(path).starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
-        if !is_variable && path.is_empty() {
-            // Parentheses, a list, a string or a sign.
-            let rest = skip_value(text);
-            let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
-            return Value { operators, inside, after: rest };
-        }
-        if is_variable && let Some(list) = after.strip_prefix("in ") {
-            let end = list.find(']').unwrap_or(list.len());
-            let items = list[..end].trim_start().trim_start_matches('[').split(',');
-            operators = items.map(|item| op_name(dotted(item.trim()))).collect();
-            // Versions of one operator count once: `[Split@13, Split@18]`.
-            operators.dedup();
-            after = list[end..].trim_start_matches(']').trim_start();
-        } else if !is_variable && begins && after.starts_with(['(', '<', '@', ':']) {
-            operators.push(op_name(path));
-        }
-        after = after.trim_start_matches(['?', '.']);
-        if let Some(version) = after.strip_prefix(['@', ':']).filter(|_| !operators.is_empty() || is_variable)
-        {
-            after = version[word(version).len()..].trim_start();
-        }
-        if let Some(attrs) = after.strip_prefix('<') {
-            after = close(attrs, '>').map_or("", |at| attrs[at + 1..].trim_start());
-        }
-        let rest = if after.starts_with('(') { skip_value(after) } else { after };
-        Value { operators, inside: after[..after.len() - rest.len()].trim_start_matches('('), after: rest }
-    }
-}
-
 /// Skips white space and comments.
-fn skip_blank(mut text: &str) -> &str {
+pub fn skip_blank(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
         match text.strip_prefix('#') {
@@ -177,38 +117,19 @@ fn skip_blank(mut text: &str) -> &str {
 }
 
 /// Skips a bracket with its content, a string, or one character.
-fn skip_value(text: &str) -> &str {
+pub fn skip_value(text: &str) -> &str {
     let mut scan = Scan::new(text, 0);
     while scan.next().is_some() && scan.depth > 0 {}
     &text[scan.at..]
 }
 
-/// Finds `sign` outside of strings.
-fn close(text: &str, sign: char) -> Option<usize> {
-    let mut in_string = false;
-    text.char_indices().find_map(|(at, char)| {
-        in_string ^= char == '"';
-        (char == sign && !in_string).then_some(at)
-    })
-}
-
-/// Returns the leading words joined by dots.
-fn dotted(text: &str) -> &str {
-    let end = text.find(|char: char| !is_word(char) && char != '.').unwrap_or(text.len());
-    &text[..end]
-}
-
-/// Removes the domain: `FusedConv` for `com.microsoft.FusedConv`, `add.Tensor` for `aten.add.Tensor`.
-fn op_name(path: &str) -> &str {
-    path.strip_prefix("aten.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or_default())
-}
-
-fn is_word(char: char) -> bool {
+/// Returns true for a character of a word.
+pub fn is_word(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
 
 /// Returns the leading word of a text.
-fn word(text: &str) -> &str {
+pub fn word(text: &str) -> &str {
     let end = text.find(|char: char| !is_word(char)).unwrap_or(text.len());
     &text[..end]
 }
@@ -236,7 +157,8 @@ fn word_starts(text: &str, from: usize) -> Vec<usize> {
     let mut in_word = false;
     while let Some((at, char)) = scan.next() {
         let begins = is_word(char) && !in_word && scan.depth_before == 0;
-        in_word = is_word(char) || char == '@' || char == '-';
+        // `aten.where` contains no keyword.
+        in_word = is_word(char) || matches!(char, '@' | '-' | '.');
         if begins && is_keyword(word(&text[at..])) && is_entry(text, from, at) {
             starts.push(at);
         }

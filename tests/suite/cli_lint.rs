@@ -171,6 +171,34 @@ fn rules_are_listed_and_explained_and_why_not_traces_a_match() {
     assert!(ran.stdout.contains("no producer of the value matches this node"), "{ran:?}");
 }
 
+/// `--why-not` explains the alternative of a pattern that matches most of the nodes.
+#[test]
+fn why_not_explains_the_closest_alternative() {
+    let sandbox = sandbox();
+    let model = |product: &str, c: &str| {
+        format!(
+            "<ir_version: 10, opset_import: [\"\" : 20]> g (float[N] x) => (float[N] y)
+             <float c = {{{c}}}, float one = {{1.0}}, float half = {{0.5}}> {{
+                u = {product}  e = Erf (u)  s = Add (e, one)  p = Mul (x, s)  y = Mul (p, half) }}"
+        )
+    };
+    let why = |rule: &str, product: &str, c: &str| {
+        sandbox.write("gelu.onnxtxt", &model(product, c));
+        sandbox.lint(&["gelu.onnxtxt", "--why-not", rule, "y"]).stdout
+    };
+    let matches = "OPT212 written-out-gelu-by-division matches at this node";
+    assert!(why("OPT212", "Div (x, c)", "1.4142135623730951").contains(matches));
+    // Each code explains its own alternatives.
+    let condition = why("OPT212", "Div (x, c)", "1.5");
+    assert!(
+        condition.contains("written-out-gelu-by-division does not match: this does not hold"),
+        "{condition}"
+    );
+    assert!(why("OPT211", "Div (x, c)", "1.5").contains("no producer of the value matches this node"));
+    let producer = why("OPT212", "Mul (x, c)", "1.5");
+    assert!(producer.contains("no producer of the value matches this node"), "{producer}");
+}
+
 #[test]
 fn custom_rules_are_applied_and_their_faults_reported() {
     let sandbox = sandbox();

@@ -27,7 +27,9 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let (mut rules, mut examples, mut failed, mut in_runtime) = (0, 0, 0, 0);
     let mut findings = Vec::new();
     let is_there = library::load().is_ok();
-    for rule in own.iter().filter(is_selected) {
+    // The examples of a rule with several codes are tested once.
+    let is_main = |rule: &&Rule| rule.whole.as_ref().is_none_or(|whole| whole.code == rule.code);
+    for rule in own.iter().filter(is_selected).filter(is_main) {
         rules += 1;
         let trial = RuleTest::new(rule, &all).aiming_at(&targets);
         let trial = if is_there { trial.running_in(&arrays::load) } else { trial };

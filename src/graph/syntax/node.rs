@@ -78,11 +78,19 @@ pub fn call_of<D: Dialect, I>(
     cursor.expect("(")?;
     let inputs = inputs(cursor)?;
     cursor.expect(")")?;
-    if attrs.is_empty() && rest.is_none() && cursor.eat("<") {
+    if attrs.is_empty() && rest.is_none() && begins_attributes::<D>(cursor) && cursor.eat("<") {
         (attrs, rest) = attributes::<D>(cursor)?;
     }
     let span = cursor.since(op.span);
     Ok(Call { op, attrs, rest, inputs, span })
+}
+
+/// Returns true if `<` begins attributes; in rules, it may also compare two values.
+fn begins_attributes<D: Dialect>(cursor: &Cursor) -> bool {
+    let is_named = || {
+        cursor.nth(1).kind == TokenKind::Ident && matches!(cursor.nth(2).kind, TokenKind::Sign(b'=' | b':'))
+    };
+    !D::RULES || is_named() || cursor.nth(1).kind == TokenKind::Sign(b'.')
 }
 
 /// Domain whose operator names contain a dot: `aten.add.Tensor` is `add.Tensor` of the domain `aten`.
@@ -90,16 +98,48 @@ const OVERLOADED: &str = "aten.";
 
 /// Parses `com.microsoft.Op@1:overload`.
 pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
-    let mut name = cursor.ident("an operator")?;
-    let start = name.span;
-    let mut domain = String::new();
+    let mut path = vec![cursor.ident("an operator")?];
+    let start = path[0].span;
     while cursor.eat(".") {
-        if !domain.is_empty() {
-            domain.push('.');
+        if D::RULES && cursor.at("[") {
+            return anonymous_group::<D>(cursor, &path, start);
         }
-        domain.push_str(&name.text);
-        name = cursor.ident("an operator")?;
+        path.push(cursor.ident("an operator")?);
     }
+    let name = path.pop().expect("it has at least one name");
+    let domain = path.iter().map(|part| &*part.text).collect::<Vec<_>>().join(".");
+    op_named::<D>(cursor, domain, name, start)
+}
+
+/// Parses `aten.[add.Tensor, mul.Tensor]` after the dot, which stands for `@op in aten.[…]`.
+fn anonymous_group<D: Dialect>(cursor: &mut Cursor, path: &[Name], start: Span) -> Parsed<Op> {
+    let mut ops = Vec::new();
+    op_group::<D>(cursor, path, &mut ops)?;
+    let span = cursor.since(start);
+    let name = Name { text: Arc::from("op"), span };
+    let var = Some(Box::new(OpVar { name: name.clone(), among: Some(ops) }));
+    Ok(Op { domain: Arc::from(""), name, epoch: None, overload: None, var, span })
+}
+
+/// Parses the operators of a group into `ops`: `relu`, `add.Tensor`, `add.[Tensor, Scalar]`.
+/// `path` contains the names before the group.
+fn op_group<D: Dialect>(cursor: &mut Cursor, path: &[Name], ops: &mut Vec<Op>) -> Parsed<()> {
+    if cursor.at("[") {
+        cursor.bump();
+        return cursor.list("]", |cursor| op_group::<D>(cursor, path, ops)).map(|_| ());
+    }
+    let name = cursor.ident("an operator")?;
+    if cursor.eat(".") {
+        return op_group::<D>(cursor, &[path, &[name]].concat(), ops);
+    }
+    let domain = path.iter().map(|part| &*part.text).collect::<Vec<_>>().join(".");
+    let start = name.span;
+    ops.push(op_named::<D>(cursor, domain, name, start)?);
+    Ok(())
+}
+
+/// Parses the version and overload of an operator after its name.
+fn op_named<D: Dialect>(cursor: &mut Cursor, mut domain: String, mut name: Name, start: Span) -> Parsed<Op> {
     if let Some(base) = domain.strip_prefix(OVERLOADED) {
         name.text = Arc::from(format!("{base}.{}", name.text));
         domain.truncate(OVERLOADED.len() - 1);
@@ -109,15 +149,16 @@ pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     Ok(Op { domain: Arc::from(domain), name, epoch, overload, var: None, span: cursor.since(start) })
 }
 
-/// Parses `@op in [Add, Sub@14]`, `@op` or `@op@1`.
+/// Parses `@op in [Add, Sub@14]`, `@op in aten.[add.Tensor, mul.[Tensor, Scalar]]`, `@op` or `@op@1`.
 fn op_var<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     let start = cursor.expect("@")?;
     let name = cursor.ident("the name of an operator variable")?;
     let epoch = epoch::<D>(cursor)?;
     let mut among = None;
     if cursor.eat_word("in") {
-        cursor.expect("[")?;
-        among = Some(cursor.list("]", op::<D>)?);
+        let mut ops = Vec::new();
+        op_group::<D>(cursor, &[], &mut ops)?;
+        among = Some(ops);
     }
     let var = Some(Box::new(OpVar { name: name.clone(), among }));
     Ok(Op { domain: Arc::from(""), name, epoch, overload: None, var, span: cursor.since(start) })
@@ -177,9 +218,21 @@ fn attributes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attributes<D::Value>> {
             rest = Some(Rest { keep, span: cursor.since(start) });
             return Ok(None);
         }
+        if D::RULES && cursor.at("@") {
+            return own_attribute::<D>(cursor).map(Some);
+        }
         attribute::<D>(cursor).map(Some)
     })?;
     Ok((listed.into_iter().flatten().collect(), rest))
+}
+
+/// Parses `@axis`, which stands for `axis = @axis`.
+fn own_attribute<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attr<D::Value>> {
+    let token = cursor.nth(1);
+    let name = Name { text: Arc::from(cursor.text_of(token)), span: token.span };
+    let start = cursor.peek().span;
+    let value = D::value(cursor, None)?;
+    Ok(Attr { name, kind: None, value, span: cursor.since(start) })
 }
 
 fn attribute<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attr<D::Value>> {

@@ -34,7 +34,14 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         (Func::First, []) => first.first().cloned(),
         (Func::Last, []) => first.last().cloned(),
         (Func::Reverse, []) => list(first.iter().rev().cloned().collect()),
-        (Func::Join, [Datum::List(second)]) => list([first.as_slice(), second].concat()),
+        (Func::Join, others) => {
+            let mut joined = first.clone();
+            for other in others {
+                let Datum::List(other) = other else { return None };
+                joined.extend_from_slice(other);
+            }
+            list(joined)
+        }
         (Func::Slice, [Datum::Int(start)]) => list(first[bound(*start, first.len())?..].to_vec()),
         (Func::Slice, [Datum::Int(start), Datum::Int(end)]) => {
             let range = bound(*start, first.len())?..bound(*end, first.len())?;

@@ -99,6 +99,11 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
             Some(Datum::Bool(matches!(size, Datum::Dim(_))))
         }
         (Func::IsSame, [left, right]) => Some(Datum::Bool(equal(left, right) == Some(true))),
+        (Func::IsOp, [Datum::Str(op), Datum::Str(name)]) => Some(Datum::Bool(is_op(op, name))),
+        (Func::IsOp, [Datum::Str(op), Datum::List(names)]) => {
+            let is_one = |name: &Datum| matches!(name, Datum::Str(name) if is_op(op, name));
+            Some(Datum::Bool(names.iter().any(is_one)))
+        }
         (Func::Default, [Datum::Absent, item]) => Some(item.clone()),
         (Func::Default, [given, _]) => Some(given.clone()),
         _ => list::call(func, args)
@@ -108,6 +113,11 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
             .or_else(|| tensor::call(func, args))
             .or_else(|| equation::call(func, args)),
     }
+}
+
+/// Returns true if an operator has this name, or if it is an overload of this name.
+fn is_op(op: &str, name: &str) -> bool {
+    op.strip_prefix(name).is_some_and(|overload| overload.is_empty() || overload.starts_with('.'))
 }
 
 /// Converts a count of items; `None` if it is negative or exceeds [`MAX_LIST`].

@@ -6,11 +6,10 @@ use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::func::Func;
 use crate::rules::rule::Count;
 use crate::rules::syntax::ast::CallAst;
-use crate::rules::syntax::begins_operator;
 
 /// Returns true for a call of a function; operator names begin with a capital letter.
 pub(super) fn is_function(call: &CallAst) -> bool {
-    call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text)
+    call.is_function()
 }
 
 /// Returns true for a `Constant` with one attribute.

@@ -4,13 +4,23 @@ use std::sync::Arc;
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Operand};
-use crate::rules::syntax::ast::{ExprAst, ExprAstKind, Statement};
+use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, Statement};
 
 /// Names that some combinations do not bind.
 #[derive(Debug, Default)]
 pub struct Partial {
     pub values: Vec<Operand>,
     pub attrs: Vec<Name>,
+}
+
+/// Call in a combination: its span, its operator with the version, and the number of its inputs.
+type Part = (Span, Arc<str>, Option<i64>, usize);
+
+/// Returns the calls of a combination, which distinguish it from others.
+pub fn parts(statements: &[Statement]) -> Vec<Part> {
+    let calls = statements.iter().flat_map(Statement::calls);
+    let epoch = |call: &CallAst| call.op.epoch.map(|(epoch, _)| epoch);
+    calls.map(|call| (call.span, call.op.name.text.clone(), epoch(call), call.inputs.len())).collect()
 }
 
 /// Removes the statements that a combination does not use, and then repeated combinations.
@@ -26,13 +36,12 @@ pub fn remove_unused(all: &mut Vec<Vec<Statement>>) {
             statements.iter().zip(used).filter(|(_, used)| **used).map(|(statement, _)| statement.span()),
         );
     }
-    let mut seen: Vec<Vec<(Span, Arc<str>)>> = Vec::new();
+    let mut seen: Vec<Vec<Part>> = Vec::new();
     let mut used = used.into_iter();
     all.retain_mut(|statements| {
         let mut used = used.next().unwrap_or_default().into_iter();
         statements.retain(|statement| used.next() == Some(true) || !spans.contains(&statement.span()));
-        let calls = statements.iter().flat_map(Statement::calls);
-        let parts: Vec<_> = calls.map(|call| (call.op.span, call.op.name.text.clone())).collect();
+        let parts = parts(statements);
         let is_new = !seen.contains(&parts);
         seen.push(parts);
         is_new

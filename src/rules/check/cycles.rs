@@ -6,7 +6,7 @@ use super::Faults;
 use crate::diag::Finding;
 use crate::graph::syntax::ast::Name;
 use crate::rules::expr::Over;
-use crate::rules::rule::{Pattern, Rewrite, Term, VarId};
+use crate::rules::rule::{EachTerm, Pattern, Rewrite, Term, VarId};
 use crate::rules::syntax::ast::Statement;
 
 fn made_from_itself(faults: &Faults, name: &Name) -> Finding {
@@ -48,14 +48,20 @@ fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHash
             inputs.for_each(|input| reach(rewrite, pattern, input, reached));
         }
         Term::Case(arms) => arms.iter().for_each(|arm| reach(rewrite, pattern, &arm.term, reached)),
-        Term::Each(each) => {
-            reach(rewrite, pattern, &each.term, reached);
-            // Inspecting facts of each item does not make the result depend on it.
-            if let Over::Values { item, values } = each.each.over
-                && reached.contains(&item)
-            {
-                reach(rewrite, pattern, &Term::Var(values), reached);
-            }
+        Term::Each(each) => reach_each(rewrite, pattern, each, reached),
+        Term::Fold(fold) => {
+            reach(rewrite, pattern, &fold.initial, reached);
+            reach_each(rewrite, pattern, &fold.each, reached);
         }
+    }
+}
+
+fn reach_each(rewrite: &Rewrite, pattern: &Pattern, each: &EachTerm, reached: &mut FxHashSet<VarId>) {
+    reach(rewrite, pattern, &each.term, reached);
+    // Inspecting facts of each item does not make the result depend on it.
+    if let Over::Values { item, values } = each.each.over
+        && reached.contains(&item)
+    {
+        reach(rewrite, pattern, &Term::Var(values), reached);
     }
 }

@@ -43,7 +43,7 @@ impl Library<'_> {
         }
         for function in self.own {
             let name = &function.name;
-            let mut scope = Scope::new(&[]);
+            let mut scope = Scope::new(&[]).with_library(self);
             for param in &function.params {
                 match param {
                     ParamAst::Value(operand) => {

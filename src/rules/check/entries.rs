@@ -7,7 +7,8 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::rules::builtin;
 use crate::rules::rule::{Assumed, Assumption, Phase, Safety};
 use crate::rules::syntax::ast::{
-    AssumeAst, Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst, ValueAst, ValueAstKind,
+    AlsoAst, AssumeAst, Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst, ValueAst,
+    ValueAstKind,
 };
 use crate::schema;
 
@@ -82,15 +83,20 @@ fn is_code(text: &str) -> bool {
 
 /// Checks the code, the name and the docs.
 pub fn check_identity(ast: &RuleAst, faults: &mut Faults) {
-    if !is_code(&ast.code.text) {
-        faults.push(bad_code(faults, &ast.code));
-    }
+    check_code(&ast.code, faults);
     let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !ast.name.text.bytes().all(is_name_byte) {
         faults.push(bad_name(faults, &ast.name));
     }
     if ast.docs.trim().is_empty() {
         faults.push(no_docs(faults, ast.code.span.to(ast.name.span)));
+    }
+}
+
+/// Reports an invalid code.
+pub fn check_code(code: &Name, faults: &mut Faults) {
+    if !is_code(&code.text) {
+        faults.push(bad_code(faults, code));
     }
 }
 
@@ -114,6 +120,7 @@ pub struct Entries {
     /// Assumptions, each with the span of its value.
     pub assumptions: Vec<(Assumed, Name)>,
     pub detect: Option<Name>,
+    pub also: Vec<AlsoAst>,
     pub examples: Vec<ExampleAst>,
 }
 
@@ -153,6 +160,7 @@ impl Entries {
                 EntryKind::Where(_) | EntryKind::Let { .. } => collected.steps.push(kind),
                 EntryKind::Rewrite { both, statements } => collected.rewrite = Some((both, statements, span)),
                 EntryKind::Detect(name) => collected.detect = Some(name),
+                EntryKind::Also(also) => collected.also.push(*also),
                 EntryKind::Example(example) => collected.examples.push(*example),
             }
         }
@@ -277,7 +285,7 @@ fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
         if let Some(first) = first
-            && !["where", "let", "assume", "example", "but"].contains(&&*entry.keyword.text)
+            && !["where", "let", "assume", "also", "example", "but"].contains(&&*entry.keyword.text)
         {
             faults.push(twice(faults, entry, first.keyword.span));
         }

@@ -14,11 +14,14 @@ use crate::rules::rule::Count;
 use crate::rules::syntax::ast::{EachAst, EachOver, ExprAst, ExprAstKind};
 
 use super::Faults;
+use super::constant_calls;
+use super::library::Library;
 use super::scope::Scope;
 
-fn unknown_function(faults: &Faults, name: &Name) -> Finding {
+fn unknown_function(faults: &Faults, name: &Name, scope: &Scope) -> Finding {
     let message = format!("unknown function `{}`", name.text);
-    match closest(&name.text, Func::ALL.iter().map(|func| func.name())) {
+    let own = scope.library.into_iter().flat_map(Library::names);
+    match closest(&name.text, Func::ALL.iter().map(|func| func.name()).chain(own)) {
         Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
         None => faults.at(name.span, message),
     }
@@ -28,7 +31,8 @@ fn wrong_arguments(faults: &Faults, ast: &ExprAst, func: Func, written: usize) -
     let (least, most) = func.arity();
     let takes = match (least, most) {
         (least, most) if least == most => counted(least, "argument"),
-        (least, most) => format!("{least} or {}", counted(most, "argument")),
+        (least, most) if least + 1 == most => format!("{least} or {}", counted(most, "argument")),
+        (least, most) => format!("{least} to {}", counted(most, "argument")),
     };
     faults.at(ast.span, format!("`{}` takes {takes}, not {written}", func.name()))
 }
@@ -180,8 +184,12 @@ fn call(
     faults: &mut Faults,
 ) -> Option<ExprKind> {
     let Some(func) = Func::by_name(&name.text) else {
-        faults.push(unknown_function(faults, name));
-        return None;
+        return constant_calls::expanded(ast, (name, args), scope, faults)?.map(|expr| expr.kind).or_else(
+            || {
+                faults.push(unknown_function(faults, name, scope));
+                None
+            },
+        );
     };
     let (least, most) = func.arity();
     if !(least..=most).contains(&args.len()) {

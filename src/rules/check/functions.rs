@@ -1,6 +1,6 @@
 //! Calls of functions, which are inlined.
 
-use super::library::{Library, as_expression, calls_itself, no_attributes, not_an_attribute, other_number};
+use super::library::{Library, calls_itself, no_attributes, not_an_attribute, other_number};
 use super::rewrite::Checker;
 use super::{Faults, expr};
 use crate::diag::Finding;
@@ -84,7 +84,7 @@ impl Checker<'_, '_, '_, '_> {
     fn argument(&mut self, value: &ValueAst, param: &ParamAst) -> Option<Argument> {
         match param {
             ParamAst::Attr(name) => {
-                let Some(ast) = as_expression(value) else {
+                let Some(ast) = value.as_expression() else {
                     self.faults.push(not_an_attribute(self.faults, value, name));
                     return None;
                 };

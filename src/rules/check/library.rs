@@ -2,7 +2,7 @@
 
 use super::Faults;
 use crate::diag::Finding;
-use crate::graph::syntax::ast::{Many, Name};
+use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::suggest::counted;
 use crate::rules::built_in;
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, FnAst, ValueAst, ValueAstKind};
@@ -60,6 +60,12 @@ impl<'a> Library<'a> {
         self.patterns.iter().chain(shared).map(|pattern| &*pattern.name.text)
     }
 
+    /// Finds a function, and whether the file itself defines it.
+    pub(super) fn find_function(self, name: &str) -> Option<(&'a FnAst, bool)> {
+        let is_own = self.own.iter().any(|function| &*function.name.text == name);
+        self.find(name).map(|function| (function, is_own))
+    }
+
     /// Finds a function.
     pub(super) fn find(self, name: &str) -> Option<&'a FnAst> {
         let own = self.own.iter().find(|function| &*function.name.text == name);
@@ -80,24 +86,6 @@ pub(super) fn as_pattern(value: &ValueAst) -> Option<ExprAst> {
         ValueAstKind::Name(operand) if &*operand.name.text == "_" => {
             Some(ExprAst { kind: ExprAstKind::Any, span: value.span })
         }
-        _ => as_expression(value),
-    }
-}
-
-/// Reads a value as an attribute, if it is a constant, a string or an element type.
-pub(super) fn as_expression(value: &ValueAst) -> Option<ExprAst> {
-    match &value.kind {
-        ValueAstKind::Literal(ast) => Some(ast.clone()),
-        ValueAstKind::Name(operand) if operand.many == Many::One => {
-            let text = &operand.name.text;
-            let is_quoted = operand.name.span.end - operand.name.span.start != text.len() as u32;
-            let kind = match text.parse() {
-                _ if is_quoted => ExprAstKind::Str(text.clone()),
-                Ok(elem) => ExprAstKind::Elem(elem),
-                Err(_) => return None,
-            };
-            Some(ExprAst { kind, span: value.span })
-        }
-        _ => None,
+        _ => value.as_expression(),
     }
 }

@@ -6,6 +6,7 @@
 mod alternatives;
 mod call;
 mod combinations;
+mod constant_calls;
 mod cycles;
 mod definitions;
 mod entries;
@@ -13,6 +14,7 @@ mod example;
 mod expr;
 mod faults;
 mod functions;
+mod iterate;
 mod library;
 mod op;
 mod operators;
@@ -21,6 +23,7 @@ mod rewrite;
 mod scope;
 mod single;
 mod template;
+mod variant;
 
 use std::sync::Arc;
 
@@ -34,7 +37,7 @@ pub use single::{NodeTest, node_tests, pattern_tests};
 
 use super::builtin;
 use super::rule::{Body, Direction, OpPat, Phase, Rewrite, Rule, RuleSource, Safety, Step};
-use super::syntax::ast::{Entry, EntryKind, FileAst, RuleAst, Statement};
+use super::syntax::ast::{ConditionAst, Entry, EntryKind, FileAst, RuleAst, Statement};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
@@ -82,7 +85,7 @@ pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
     let library = Library::new(&functions, &patterns);
     library.check(faults);
     let context = Context { defaults: &defaults, library, is_whole };
-    rules.into_iter().filter_map(|rule| check(rule, context, faults)).collect()
+    rules.into_iter().flat_map(|rule| check(rule, context, faults)).collect()
 }
 
 /// Definitions shared by all rules of a file.
@@ -94,8 +97,49 @@ struct Context<'a> {
     is_whole: bool,
 }
 
-/// Checks one rule. Returns `None` if it has an error, which has been reported.
-fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
+/// Checks a rule with one or several codes. Returns none if it has an error, which has been reported.
+fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Vec<Rule> {
+    let (code, name) = (ast.code.clone(), ast.name.clone());
+    let Some((whole, mut entries)) = check_whole(ast, context, faults) else { return Vec::new() };
+    if entries.also.is_empty() {
+        return vec![whole];
+    }
+    let also = std::mem::take(&mut entries.also);
+    for other in &also {
+        entries::check_code(&other.code, faults);
+    }
+    let whole = Arc::new(whole);
+    let codes = std::iter::once((&code, &name)).chain(also.iter().map(|other| (&other.code, &other.name)));
+    let steps = entries.steps.clone();
+    let rules = codes.enumerate().map(|(at, (code, name))| {
+        entries.steps.clone_from(&steps);
+        // The first of the other codes whose condition holds; the main code if none does.
+        let before = if at == 0 { &also[..] } else { &also[..at - 1] };
+        let others = before.iter().map(|other| variant::negated(&other.condition));
+        let own = at.checked_sub(1).map(|at| also[at].condition.clone());
+        let conditions: Vec<_> = others.chain(own).map(|expr| ConditionAst { expr, because: None }).collect();
+        let count = conditions.len();
+        entries.steps.push(EntryKind::Where(conditions));
+        let mut apart = if at == 0 { faults.apart() } else { Faults::ignored(faults.source()) };
+        let errors_before = faults.errors();
+        let mut body = pattern_rule(&entries, context.library, &mut apart)?;
+        if at == 0 && apart.errors() > 0 {
+            apart.into_findings().into_iter().for_each(|finding| faults.push(finding));
+        }
+        variant::drop_undecided(&mut body, count);
+        (faults.errors() == errors_before).then(|| Rule {
+            code: code.text.clone(),
+            name: name.text.clone(),
+            body,
+            whole: Some(whole.clone()),
+            ..Rule::clone(&whole)
+        })
+    });
+    rules.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// Checks a rule without dividing its matches among its codes.
+fn check_whole(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<(Rule, Entries)> {
     let errors_before = faults.errors();
     entries::check_identity(&ast, faults);
     let RuleAst { docs, code, name, entries, span, is_whole } = ast;
@@ -115,7 +159,7 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
     if !is_whole || faults.errors() > errors_before {
         return None;
     }
-    Some(Rule {
+    let rule = Rule {
         is_built_in: false,
         code: code.text,
         name: name.text,
@@ -125,10 +169,12 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
         safety: entries.safety.unwrap_or(Safety::Exact),
         fixes: entries.fixes.as_ref().map(|code| code.text.clone()),
         body: body?,
-        assumptions: entries.assumptions.into_iter().map(|(assumed, _)| assumed).collect(),
+        assumptions: entries.assumptions.iter().map(|(assumed, _)| assumed.clone()).collect(),
         examples,
         source: RuleSource { source: faults.source().clone(), span, header },
-    })
+        whole: None,
+    };
+    Some((rule, entries))
 }
 
 fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Option<Body> {
@@ -139,12 +185,21 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
     }
     let mut forward = Vec::with_capacity(choices.len());
     let mut expanded = Vec::with_capacity(choices.len());
+    let mut seen = Vec::new();
     for choice in &choices {
-        let matched = choice.apply(entries.pattern());
+        let mut matched = choice.apply(entries.pattern());
+        let absent = choice.drop_absent_attributes(&mut matched, &choices);
         let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
-        let expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
+        let mut expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
+        expansions.partial.attrs.extend(absent);
         for matched in &expansions.all {
-            let mut scope = Scope::new(&entries.steps);
+            // An alternative without the operator variable is the same for all operators.
+            let key = combinations::parts(matched);
+            if seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            let mut scope = Scope::new(&entries.steps).with_library(library);
             let parts = (matched.as_slice(), &expansions.partial, rewritten.as_deref());
             let direction = direction(&mut scope, entries, library, choice, parts, faults);
             let mut checked = |text: &_| template::checked(text, &mut scope, faults);
@@ -208,7 +263,7 @@ fn backward(
         }
     }
     faults.set_note(Some("`rewrite both` makes the rewrite a pattern, too"));
-    let mut scope = Scope::new(&entries.steps);
+    let mut scope = Scope::new(&entries.steps).with_library(library);
     let matched = choice.apply(from);
     let parts = (&*matched, &Partial::default(), Some(to));
     let direction = direction(&mut scope, entries, library, choice, parts, faults);

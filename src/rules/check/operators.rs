@@ -10,7 +10,8 @@ use crate::graph::syntax::ast::{Name, Op, OpVar};
 use crate::graph::syntax::suggest::closest;
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::rule::Step;
-use crate::rules::syntax::ast::Statement;
+use crate::rules::syntax::ast::{ExprAstKind, Statement};
+use crate::schema;
 
 use super::Faults;
 use super::entries::Entries;
@@ -115,6 +116,39 @@ impl<'a> Choice<'a> {
             statement.for_each_call(&mut |call| self.name(&mut call.op));
         }
         Cow::Owned(statements)
+    }
+
+    /// Removes the optional attributes (`<dim = @d?>`) that only other operators of a list have.
+    /// Returns their variables, which have no value.
+    /// `all` contains the choices of all operators.
+    pub fn drop_absent_attributes(&self, statements: &mut Cow<[Statement]>, all: &[Choice]) -> Vec<Name> {
+        let mut absent = Vec::new();
+        if self.0.is_empty() {
+            return absent;
+        }
+        for statement in statements.to_mut() {
+            statement.for_each_call(&mut |call| {
+                if !self.0.iter().any(|(_, op)| op.span == call.op.span) {
+                    return;
+                }
+                let has = |op: &Op, attr: &str| {
+                    let versions = schema::versions(&op.domain, &op.name.text);
+                    versions.iter().any(|schema| schema.attr(attr).is_some())
+                };
+                let op = call.op.clone();
+                let has_another =
+                    |attr: &str| all.iter().flat_map(|choice| &choice.0).any(|(_, other)| has(other, attr));
+                call.attrs.retain(|attr| {
+                    let ExprAstKind::Attr { name, optional: true } = &attr.value.kind else { return true };
+                    let is_absent = !has(&op, &attr.name.text) && has_another(&attr.name.text);
+                    if is_absent {
+                        absent.push(name.clone());
+                    }
+                    !is_absent
+                });
+            });
+        }
+        absent
     }
 
     /// Replaces `@op` by the operator as listed, and `@op@1` by the operator in the epoch of version 1.

@@ -177,7 +177,10 @@ impl Nodes {
                     OperandPat::Absent
                 }
             },
-            ValueAstKind::Case(_) | ValueAstKind::Each(_) | ValueAstKind::Alternatives(_) => {
+            ValueAstKind::Case(_)
+            | ValueAstKind::Each(_)
+            | ValueAstKind::Fold(_)
+            | ValueAstKind::Alternatives(_) => {
                 faults.push(not_in_pattern(faults, value.span, "`case` and `for` are not allowed"));
                 OperandPat::Absent
             }

@@ -3,12 +3,10 @@
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name, Operand};
-use crate::rules::expr::Each;
 use crate::rules::rule::{
-    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, NewOutput, PatNode, Pattern, Rewrite, Term,
-    VarId,
+    Arm, AttrVarId, Count, Fresh, NewAttr, NewNode, NewOutput, PatNode, Pattern, Rewrite, Term, VarId,
 };
-use crate::rules::syntax::ast::{CallAst, EachAst, Statement, ValueAst, ValueAstKind};
+use crate::rules::syntax::ast::{CallAst, Statement, ValueAst, ValueAstKind};
 
 use super::call::{check_call, constant, is_constant, is_function};
 use super::library::Library;
@@ -90,17 +88,17 @@ pub fn rewrite(
 /// Turns statements into nodes and terms.
 pub(super) struct Checker<'r, 'a, 'f, 's> {
     /// Number of values in the pattern.
-    bound: usize,
+    pub(super) bound: usize,
     statements: &'r [Statement],
     pub(super) scope: &'r mut Scope<'a>,
     pub(super) library: Library<'r>,
     /// Opset that determines the epoch of operators that name none.
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
-    nodes: Vec<NewNode>,
+    pub(super) nodes: Vec<NewNode>,
     /// Term of each value that is defined, in order of definition.
     terms: Vec<(VarId, Term)>,
-    lets: Vec<(AttrVarId, crate::rules::expr::Expr)>,
+    pub(super) lets: Vec<(AttrVarId, crate::rules::expr::Expr)>,
     /// Functions being inlined, innermost last.
     pub(super) calls: Vec<std::sync::Arc<str>>,
 }
@@ -257,6 +255,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
                 Some((Term::Case(arms), together(&counts)))
             }
             ValueAstKind::Each(each) => self.each(each),
+            ValueAstKind::Fold(fold) => self.fold(fold),
             ValueAstKind::Alternatives(_) => None,
         }
     }
@@ -277,19 +276,6 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         let [attr] = &call.attrs[..] else { return None };
         let value = expr::expr(&attr.value, self.scope, self.faults)?;
         constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
-    }
-
-    /// Checks a comprehension: `[Relu (x) for @i, x in xs]`.
-    fn each(&mut self, each: &EachAst<ValueAst>) -> Option<(Term, Count)> {
-        let names = self.scope.names();
-        let over: Each = expr::each(each, self.scope, self.faults)?;
-        let start = (self.nodes.len(), self.scope.values().len() - self.bound, self.lets.len());
-        let body = self.value(&each.body);
-        let end = (self.nodes.len(), self.scope.values().len() - self.bound, self.lets.len());
-        self.scope.restore(names);
-        let (term, _) = body?;
-        let (nodes, fresh, lets) = (start.0..end.0, start.1..end.1, start.2..end.2);
-        Some((Term::Each(Box::new(EachTerm { term, each: over, nodes, fresh, lets })), Count::Many))
     }
 
     /// Resolves a value of the pattern or of the rewrite; reports an unknown one.

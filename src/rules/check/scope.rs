@@ -11,6 +11,7 @@ use crate::rules::syntax::ast::EntryKind;
 
 use super::Faults;
 use super::combinations::Partial;
+use super::library::Library;
 
 fn unbound_attr(faults: &Faults, name: &Name, close: Option<&AttrVar>, below: Option<&Name>) -> Finding {
     let message = format!("`@{}` is not bound", name.text);
@@ -74,6 +75,12 @@ pub struct Scope<'a> {
     /// Names that other combinations of alternatives do not bind.
     partial: Vec<Arc<str>>,
     absent: Vec<VarId>,
+    /// Functions that expressions may call.
+    pub(super) library: Option<Library<'a>>,
+    /// Functions whose expressions are being expanded, innermost last.
+    pub(super) calls: Vec<Arc<str>>,
+    /// Number of functions expanded so far, which makes their names unique.
+    pub(super) serial: usize,
 }
 
 /// Visible names. Inside a function, only the function's own names are visible.
@@ -99,7 +106,15 @@ impl<'a> Scope<'a> {
             is_of_equalities: false,
             partial: Vec::new(),
             absent: Vec::new(),
+            library: None,
+            calls: Vec::new(),
+            serial: 0,
         }
+    }
+
+    /// Adds a library, whose functions expressions can call.
+    pub fn with_library(self, library: Library<'a>) -> Self {
+        Scope { library: Some(library), ..self }
     }
 
     /// Returns all value variables.

@@ -193,3 +193,92 @@ fn derived_examples_are_edited_by_type_attribute_and_input() {
     ];
     assert_eq!(shown, expected);
 }
+
+/// Formats the nodes that the rewrite of the first direction adds, in their order.
+fn new_nodes(rule: &Rule) -> String {
+    let rewrite = rule.forward()[0].rewrite.as_ref().expect("the rule has a rewrite");
+    rewrite.nodes.iter().map(|node| node.op.name.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn operators_between_values_are_calls_of_onnx_operators() {
+    let written = |value: &str| {
+        new_nodes(&rule(&format!("match y = Foo (x, w)\nrewrite {value}").replace("Foo", "my.Foo")))
+    };
+    assert_eq!(written("x - w * x / (w + 1)"), "Mul Add Div Sub");
+    assert_eq!(
+        written("x <= w and not (x == w or -x < 2.0 * w)"),
+        "LessOrEqual Equal Neg Mul Less Or Not And"
+    );
+    assert_eq!(written("x != w"), "Equal Not");
+    assert_eq!(written("Relu (x) < w"), "Relu Less");
+    // A cast to the type that a value has is omitted.
+    assert_eq!(written("x as float * w as double"), "Cast Cast Mul");
+    // Operators of constants are evaluated.
+    assert_eq!(written("x + rank(x) * 2"), "Add");
+    // A parenthesis in the next line begins another value.
+    let rule = rule_with(
+        "fn f(x) {\n  let @n = rank(x)\n  d = x\n  (d + @n) * d\n}",
+        "match y = Relu (x)  rewrite f(x)",
+    );
+    assert_eq!(new_nodes(&rule), "Add Mul");
+}
+
+#[test]
+fn patterns_can_contain_operators_between_values() {
+    let rule = rule("match { d = x - w  y = d / Sqrt (d * d) }  rewrite x");
+    assert_eq!(directions(&rule), ["Div Sqrt Mul Sub"]);
+}
+
+#[test]
+fn groups_of_operators_bind_op_and_their_optional_attributes() {
+    let body = "match y = aten.[sum, mean.dim, all.[dim, dims]] <@dim?, @keepdim?, ..> (x)
+                rewrite case @op { sum | mean: x  all.dim: Abs (x)  else: Relu (x) }";
+    let rule = rule(&body.replace("rewrite", "where default(@keepdim, default(@dim, 0)) == 0  rewrite"));
+    assert_eq!(directions(&rule), ["sum", "mean.dim", "all.dim", "all.dims"]);
+    // `sum` has neither attribute; the others have both.
+    let absent: Vec<usize> = rule.forward().iter().map(|direction| direction.absent.attrs.len()).collect();
+    assert_eq!(absent, [2, 0, 0, 0]);
+}
+
+#[test]
+fn functions_of_constants_are_expanded_with_names_of_their_own() {
+    let definitions = "fn spread(@k, @n) = if(len(@k) == @n, @k, [@k[0] for @i in iota(@n)])\n\
+                       fn kind(x) {\n  let @t = dtype(x)\n  case @t { float | double: 1  else: 2 }\n}";
+    let body = "match y = Transpose <@perm> (x)
+                where spread([@i + 1 for @i in @perm], 2) == [kind(x), 3]
+                rewrite Transpose <perm = spread(@perm, kind(x))> (x)";
+    let rule = rule_with(definitions, body);
+    let Step::Where { condition, .. } = &rule.forward()[0].steps[0] else { panic!("it is a condition") };
+    assert!(matches!(condition.kind, ExprKind::Compare { .. }));
+}
+
+#[test]
+fn a_fold_is_one_term() {
+    let body = "match y = Transpose <@perm> (x)\nrewrite fold sum = x for @i in @perm: sum * @i + x";
+    let rule = rule(body);
+    assert_eq!(new_nodes(&rule), "Mul Add");
+    let outputs = &rule.forward()[0].rewrite.as_ref().expect("the rule has a rewrite").outputs;
+    assert!(matches!(outputs[0].1, Term::Fold(_)));
+}
+
+#[test]
+fn the_matches_of_a_rule_are_divided_among_its_codes() {
+    let text = "language 3\n## A rule.\nrule TST001 product {\n  also TST002 power if is_present(two)\n  \
+                also TST003 small if rank(d) == 1\n  severity hint\n  message \"m\"\n  \
+                match y = d * d | Pow (d, two)\n  \
+                example \"a\" { g (float[A,B] d) => (float[A,B] y) { y = Mul (d, d) } } reports \"m\"\n  \
+                but \"b\" with \"Mul\" as \"Add\" no_match\n}\n";
+    let mut rules = RuleSet::default();
+    assert_eq!(rules.add_text("my.rule", text), []);
+    let shown = |code: &str| {
+        let rule = rules.get(code).expect("each code is a rule");
+        (rule.name.to_string(), directions(rule), rule.forward()[0].steps.len())
+    };
+    // TST001 tests that TST003 does not apply; that TST002 does not is known from the alternative.
+    assert_eq!(shown("TST001"), ("product".to_owned(), vec!["Mul".to_owned()], 1));
+    assert_eq!(shown("TST002"), ("power".to_owned(), vec!["Pow".to_owned()], 0));
+    assert_eq!(shown("TST003"), ("small".to_owned(), vec!["Mul".to_owned()], 1));
+    let whole = rules.get("TST002").and_then(|rule| rule.whole.as_ref()).expect("it is part of TST001");
+    assert_eq!((&*whole.code, directions(whole)), ("TST001", vec!["Mul".to_owned(), "Pow".to_owned()]));
+}

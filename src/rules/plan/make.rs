@@ -138,6 +138,17 @@ impl<'a, H: Host> Env<'a, H> {
                 });
                 Slot::Many(slots?)
             }
+            Term::Fold(fold) => {
+                let bound = self.found.value_count();
+                let mut slot = self.resolve(&fold.initial)?;
+                self.each(&fold.each.each, |env| {
+                    env.draft.forget(&fold.each, bound);
+                    env.draft.set_slot(fold.var, slot.clone());
+                    slot = env.resolve(&fold.each.term)?;
+                    Some(())
+                })?;
+                slot
+            }
         })
     }
 

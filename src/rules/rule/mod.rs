@@ -19,7 +19,7 @@ pub use pattern::{
     AttrPat, AttrPatKind, AttrVar, AttrVarId, Count, OpPat, OperandPat, PatNode, Pattern, Rest, ValueVar,
     VarId,
 };
-pub use rewrite::{Arm, EachTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Term};
+pub use rewrite::{Arm, EachTerm, FoldTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Term};
 
 /// Phase in which a rule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +73,9 @@ pub struct Rule {
     pub assumptions: Vec<Assumed>,
     pub examples: Vec<Example>,
     pub source: RuleSource,
+    /// The whole rule, if it has several codes (`also CODE name if …`).
+    /// It lacks the conditions that divide its matches among the codes; its examples are those of all codes.
+    pub whole: Option<Arc<Rule>>,
 }
 
 /// Location of a rule.

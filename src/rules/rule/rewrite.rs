@@ -54,6 +54,7 @@ pub enum Term {
     /// First arm whose condition is true; the last one has no condition.
     Case(Vec<Arm>),
     Each(Box<EachTerm>),
+    Fold(Box<FoldTerm>),
 }
 
 /// Arm of a `case`.
@@ -74,6 +75,15 @@ pub struct EachTerm {
     pub fresh: Range<usize>,
     /// Attributes evaluated anew, as a range of [`Rewrite::lets`].
     pub lets: Range<usize>,
+}
+
+/// `fold name = initial for @i in list: term`: the value of the last item, or the initial one.
+#[derive(Clone, Debug)]
+pub struct FoldTerm {
+    pub initial: Term,
+    /// Name of the previous result.
+    pub var: VarId,
+    pub each: EachTerm,
 }
 
 /// Whether a new node has a given output.

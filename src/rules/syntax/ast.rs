@@ -92,7 +92,17 @@ pub enum EntryKind {
         statements: Vec<Statement>,
     },
     Detect(Name),
+    /// `also OPT202 name if condition`: matches for which the condition holds are those of another code.
+    Also(Box<AlsoAst>),
     Example(Box<ExampleAst>),
+}
+
+/// `OPT202 layernorm-without-bias if not is_present(b)`.
+#[derive(Clone, Debug)]
+pub struct AlsoAst {
+    pub code: Name,
+    pub name: Name,
+    pub condition: ExprAst,
 }
 
 /// Line of `where`: `rank(x) == 2 because "the axes are those of a matrix"`.
@@ -119,7 +129,7 @@ pub enum Statement {
     Let { var: Name, expr: ExprAst, span: Span },
 }
 
-/// Value: a name, a call, a literal, a `case`, a comprehension or alternatives.
+/// Value: a name, a call, a literal, a `case`, a comprehension, a `fold` or alternatives.
 #[derive(Clone, Debug)]
 pub struct ValueAst {
     pub kind: ValueAstKind,
@@ -139,6 +149,8 @@ pub enum ValueAstKind {
     Case(Vec<ArmAst>),
     /// `[Relu (x) for x in xs]`.
     Each(Box<EachAst<ValueAst>>),
+    /// `fold sum = x for @i in list: Add (sum, @i)`.
+    Fold(Box<FoldAst>),
     /// `Mul (d, d) | Pow (d, 2.0)`, in a pattern.
     Alternatives(Vec<ValueAst>),
 }
@@ -161,6 +173,15 @@ pub struct EachAst<B> {
     /// Index in the list; with [`EachOver::List`], the item.
     pub attr: Option<Name>,
     pub over: EachOver,
+}
+
+/// `fold name = initial for @i in list: body`.
+/// The body is evaluated for each item, with the previous result.
+#[derive(Clone, Debug)]
+pub struct FoldAst {
+    pub name: Name,
+    pub initial: ValueAst,
+    pub each: EachAst<ValueAst>,
 }
 
 /// Range of a comprehension.

@@ -100,15 +100,17 @@ impl Changes {
     /// Replaces text, at all occurrences.
     fn replaced(&self, base: &ExampleAst, span: Span, cursor: &mut Cursor) -> Parsed<Derived> {
         let source = cursor.source;
-        let mut text = source.slice(base.inside).to_owned();
+        // Line breaks of the example do not matter.
+        let mut text = collapsed(source.slice(base.inside));
         for (old, new) in &self.texts {
-            if old.text.is_empty() || !text.contains(&*old.text) {
+            let (from, to) = (collapsed(&old.text), collapsed(&new.text));
+            if from.is_empty() || !text.contains(&from) {
                 let message = format!("the previous example does not contain `{}`", old.text);
                 let finding = cursor.finding(old.span, message);
                 let finding = finding.related(source.place(base.span), "the previous example is here");
                 return Err(cursor.report(finding));
             }
-            text = text.replace(&*old.text, &new.text);
+            text = text.replace(&from, &to);
         }
         let text = Source::new(&source.file, &text);
         let mut inner = Cursor::new(&text, RULES);
@@ -127,6 +129,19 @@ impl Changes {
             }
         }
     }
+}
+
+/// Replaces each run of white space by one space.
+fn collapsed(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char.is_whitespace() {
+            true if collapsed.ends_with(' ') => {}
+            true => collapsed.push(' '),
+            false => collapsed.push(char),
+        }
+    }
+    collapsed
 }
 
 /// Parses `x: double`, `attr axis = 0 of y` or `without input bias of y`.

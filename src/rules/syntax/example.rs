@@ -123,11 +123,22 @@ fn expect(cursor: &mut Cursor) -> Parsed<ExpectAst> {
     if cursor.eat_word("nothing") {
         return Ok(ExpectAst::Reports(Vec::new()));
     }
-    let mut messages = vec![cursor.string("a message in quotes, or `nothing`")?];
+    let mut messages = vec![message(cursor, "a message in quotes, or `nothing`")?];
     while cursor.eat(",") {
-        messages.push(cursor.string("a message in quotes")?);
+        messages.push(message(cursor, "a message in quotes")?);
     }
     Ok(ExpectAst::Reports(messages))
+}
+
+/// Parses a message; adjacent strings are joined, so that a long one can be wrapped.
+fn message(cursor: &mut Cursor, what: &str) -> Parsed<Name> {
+    let mut message = cursor.string(what)?;
+    while cursor.at_quoted() {
+        let next = cursor.string(what)?;
+        message.text = format!("{}{}", message.text, next.text).into();
+        message.span = message.span.to(next.span);
+    }
+    Ok(message)
 }
 
 fn rewritten(cursor: &mut Cursor) -> Parsed<RewrittenAst> {

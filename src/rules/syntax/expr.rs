@@ -103,7 +103,7 @@ fn comparison(cursor: &mut Cursor) -> Parsed<ExprAst> {
 }
 
 /// Parses `in` (`Some(false)`) or `not in` (`Some(true)`).
-fn in_op(cursor: &mut Cursor) -> Option<bool> {
+pub(super) fn in_op(cursor: &mut Cursor) -> Option<bool> {
     if cursor.eat_word("in") {
         return Some(false);
     }
@@ -122,7 +122,8 @@ fn compare_op(cursor: &mut Cursor) -> Option<CompareOp> {
     OPS.into_iter().find(|op| cursor.eat(op.symbol()))
 }
 
-fn sum(cursor: &mut Cursor) -> Parsed<ExprAst> {
+/// Parses an expression without comparisons.
+pub(super) fn sum(cursor: &mut Cursor) -> Parsed<ExprAst> {
     binary(cursor, &[BinaryOp::Add, BinaryOp::Sub], |cursor| {
         // Try `//` before its prefix `/`.
         binary(cursor, &[BinaryOp::Mul, BinaryOp::FloorDiv, BinaryOp::Div, BinaryOp::Mod], factor)
@@ -144,14 +145,21 @@ fn binary(
     Ok(left)
 }
 
-fn factor(cursor: &mut Cursor) -> Parsed<ExprAst> {
+/// Parses an expression without operators, except for a sign.
+pub(super) fn factor(cursor: &mut Cursor) -> Parsed<ExprAst> {
     let start = cursor.peek().span;
     if cursor.at("-") && !number::at_signed(cursor) {
         cursor.bump();
         let inner = cursor.nested(factor)?;
         return Ok(ExprAst { kind: ExprAstKind::Negate(Box::new(inner)), span: cursor.since(start) });
     }
-    let mut list = primary(cursor)?;
+    let list = primary(cursor)?;
+    indexed(cursor, list)
+}
+
+/// Parses the indices after an expression: `@list[0]`.
+pub(super) fn indexed(cursor: &mut Cursor, mut list: ExprAst) -> Parsed<ExprAst> {
+    let start = list.span;
     // Only an adjacent bracket is an index: the next condition may begin with a bracket.
     while cursor.at("[") && cursor.peek().span.start == list.span.end {
         cursor.bump();
@@ -163,7 +171,8 @@ fn factor(cursor: &mut Cursor) -> Parsed<ExprAst> {
     Ok(list)
 }
 
-fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
+/// Parses a constant, a variable, a call, a list, or an expression in parentheses.
+pub(super) fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
     let start = cursor.peek().span;
     let kind = match cursor.peek().kind {
         TokenKind::Sign(b'@') => {

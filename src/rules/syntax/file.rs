@@ -180,9 +180,13 @@ fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
 }
 
 /// Returns true for `let @…`, or for names separated by commas and followed by `=`.
-fn begins_statement(cursor: &Cursor) -> bool {
+pub fn begins_statement(cursor: &Cursor) -> bool {
     if cursor.at_word("let") {
         return true;
+    }
+    // `fold a = x for …` is a value.
+    if cursor.at_word("fold") && cursor.nth(1).kind == TokenKind::Ident {
+        return false;
     }
     let mut ahead = 0;
     while matches!(

@@ -1,18 +1,21 @@
 //! Parser of rule files, with recovery from faults.
 
 pub mod ast;
+mod choice;
 mod edits;
 mod example;
 mod expr;
 mod file;
+mod infix;
 mod template;
 mod upgrade;
 mod value;
 mod walk;
 
-use ast::{AssumeAst, ConditionAst, Entry, EntryKind, RuleAst};
+use ast::{AlsoAst, AssumeAst, ConditionAst, Entry, EntryKind, RuleAst, Statement};
 pub use expr::RuleNodes;
 use expr::expr;
+pub use infix::CAST;
 pub use value::begins_operator;
 
 use crate::diag::rule_ids;
@@ -116,7 +119,11 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
         "assume" => EntryKind::Assume(assume(cursor)?),
         "rewrite" => {
             let both = cursor.eat_word("both");
-            EntryKind::Rewrite { both, statements: block(cursor, value::made)? }
+            let statements = match cursor.at("{") || file::begins_statement(cursor) {
+                true => block(cursor, value::made)?,
+                false => vec![replacement(cursor, before)?],
+            };
+            EntryKind::Rewrite { both, statements }
         }
         "detect" => {
             if !(cursor.eat_word("builtin") && cursor.eat("::")) {
@@ -124,12 +131,40 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
             }
             EntryKind::Detect(cursor.ident("the name of a built-in analysis")?)
         }
+        "also" => {
+            let code = cursor.ident("the code of another rule, such as OPT102")?;
+            let name = kebab_name(cursor)?;
+            if !cursor.eat_word("if") {
+                return Err(cursor.expected("`if` and a condition"));
+            }
+            EntryKind::Also(Box::new(AlsoAst { code, name, condition: expr(cursor)? }))
+        }
         "example" => EntryKind::Example(Box::new(example::example(cursor, keyword.span)?)),
         "but" => EntryKind::Example(Box::new(example::variant(cursor, keyword.span, before)?)),
         _ => return Err(unknown_keyword(cursor, &keyword)),
     };
     let span = cursor.since(keyword.span);
     Ok(Entry { keyword, kind, span })
+}
+
+/// Parses `rewrite Relu (x)`: the value replaces the output of the last node of the pattern.
+fn replacement(cursor: &mut Cursor, before: &[Entry]) -> Parsed<Statement> {
+    let start = cursor.peek().span;
+    let source = value::value(cursor)?;
+    let span = cursor.since(start);
+    value::without_alternatives(cursor, &source)?;
+    let matched = before.iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::Match(statements) => statements.last(),
+        _ => None,
+    });
+    match matched {
+        Some(Statement::Make { targets, .. }) if targets.len() == 1 => {
+            Ok(Statement::Make { targets: targets.clone(), source, span })
+        }
+        _ => {
+            Err(cursor.fault(span, "the pattern before it does not define exactly one output: write `y = …`"))
+        }
+    }
 }
 
 /// Parses `finite(x), nonempty(y)`.
@@ -169,9 +204,11 @@ pub fn conditions(cursor: &mut Cursor) -> Parsed<Vec<ast::ExprAst>> {
     block(cursor, expr)
 }
 
-/// Parses `{ item item … }`; drops items with faults.
+/// Parses `{ item item … }`, or a single item without braces; drops items with faults.
 fn block<T>(cursor: &mut Cursor, item: impl Fn(&mut Cursor) -> Parsed<T>) -> Parsed<Vec<T>> {
-    cursor.expect("{")?;
+    if !cursor.eat("{") {
+        return Ok(vec![item(cursor)?]);
+    }
     let mut items = Vec::new();
     while !cursor.eat("}") {
         // Lines of a rewrite can begin with `let`, too.

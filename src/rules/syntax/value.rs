@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
-use super::ast::{ArmAst, Statement, ValueAst, ValueAstKind};
-use super::expr::{RuleNodes, after_body, computed, expr};
+use super::ast::{CallAst, EachAst, ExprAst, ExprAstKind, Statement, ValueAst, ValueAstKind};
+use super::expr::{RuleNodes, after_body, expr, factor, indexed};
+use super::{choice, infix};
 use crate::graph::ElemType;
 use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
@@ -71,56 +72,60 @@ pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
     Ok(values)
 }
 
-/// Parses a value: a name, a call, a constant, a `case`, a comprehension, or alternatives of these.
+/// Parses a value, with operators and alternatives.
+/// It consists of names, calls, constants, `case`, `fold` and comprehensions.
 pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
-    let first = alternative(cursor)?;
+    let first = infix::value(cursor)?;
     if !cursor.at("|") {
         return Ok(first);
     }
     let mut alternatives = vec![first];
     while cursor.eat("|") {
-        alternatives.push(alternative(cursor)?);
+        alternatives.push(infix::value(cursor)?);
     }
     Ok(ValueAst { kind: ValueAstKind::Alternatives(alternatives), span: cursor.since(start) })
 }
 
-/// Parses a value without `|`, or alternatives in parentheses.
-fn alternative(cursor: &mut Cursor) -> Parsed<ValueAst> {
+/// Parses a value without operators outside of parentheses.
+pub(super) fn atom(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
-    if begins_group(cursor) {
-        cursor.bump();
-        let inner = cursor.nested(value)?;
-        cursor.expect(")")?;
-        return Ok(inner);
+    let mut atom = match cursor.eat("(") {
+        true => {
+            let inner = cursor.nested(value)?;
+            cursor.expect(")")?;
+            ValueAst { span: cursor.since(start), ..inner }
+        }
+        false => {
+            let kind = cursor.nested(kind)?;
+            ValueAst { kind, span: cursor.since(start) }
+        }
+    };
+    if let ValueAstKind::Literal(expr) = &mut atom.kind {
+        expr.span = atom.span;
+        *expr = indexed(cursor, expr.clone())?;
+        atom.span = cursor.since(start);
     }
-    let kind = cursor.nested(kind)?;
-    Ok(ValueAst { kind, span: cursor.since(start) })
-}
-
-/// Returns true if a value in parentheses begins here: `(Mul (d, d) | …)` or `(x | …)`.
-fn begins_group(cursor: &Cursor) -> bool {
-    let opened = (0..).take_while(|&ahead| cursor.nth(ahead).kind == TokenKind::Sign(b'(')).count();
-    let is_name = cursor.nth(opened).kind == TokenKind::Ident
-        && matches!(cursor.nth(opened + 1).kind, TokenKind::Sign(b'|' | b'?' | b'.'));
-    opened > 0 && (is_name || begins_call(cursor, opened))
+    Ok(atom)
 }
 
 fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     let token = cursor.peek();
-    if cursor.at_word("case") && cursor.nth(1).kind == TokenKind::Sign(b'{') {
-        cursor.bump();
-        return arms(cursor).map(ValueAstKind::Case);
+    if choice::begins_case(cursor) {
+        return choice::case(cursor).map(ValueAstKind::Case);
     }
-    if cursor.at("[") && begins_call(cursor, 1) {
-        return each(cursor);
+    if cursor.at_word("fold") && cursor.nth(1).kind == TokenKind::Ident {
+        return choice::fold(cursor).map(|fold| ValueAstKind::Fold(Box::new(fold)));
+    }
+    if cursor.at("[") {
+        return list(cursor);
     }
     if begins_call(cursor, 0) {
         let call = node::call_of::<RuleNodes, _>(cursor, values)?;
         return Ok(ValueAstKind::Call(Box::new(call)));
     }
     if is_constant(cursor, token) {
-        return computed(cursor).map(ValueAstKind::Literal);
+        return factor(cursor).map(ValueAstKind::Literal);
     }
     match node::operand::<RuleNodes>(cursor)? {
         Some(operand) => Ok(ValueAstKind::Name(operand)),
@@ -128,21 +133,41 @@ fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     }
 }
 
+/// Returns true if the token `ahead` is a parenthesis of a call; in the next line, it begins another value.
+fn opens(cursor: &Cursor, ahead: usize) -> bool {
+    let gap = Span { start: cursor.nth(ahead - 1).span.end, end: cursor.nth(ahead).span.start };
+    cursor.nth(ahead).kind == TokenKind::Sign(b'(') && !cursor.source.slice(gap).contains('\n')
+}
+
 /// Returns true if the token `ahead` begins a call of an operator or of a function on values.
 fn begins_call(cursor: &Cursor, ahead: usize) -> bool {
     let token = cursor.nth(ahead);
     let next = cursor.nth(ahead + 1);
+    let opens = |at| opens(cursor, at);
     match token.kind {
         // `@op (…)`: an operator variable, with or without `in […]`, `@13` and attributes.
         TokenKind::Sign(b'@') => {
             let after = cursor.nth(ahead + 2);
-            let chooses = after.kind == TokenKind::Ident && cursor.text_of(after) == "in";
-            chooses || matches!(after.kind, TokenKind::Sign(b'(' | b'<' | b'@'))
+            let chooses = after.kind == TokenKind::Ident
+                && cursor.text_of(after) == "in"
+                && cursor.nth(ahead + 3).kind != TokenKind::Sign(b'@');
+            let has_attributes = after.kind == TokenKind::Sign(b'<')
+                && match cursor.nth(ahead + 3).kind {
+                    TokenKind::Ident => cursor.nth(ahead + 4).kind == TokenKind::Sign(b'='),
+                    TokenKind::Sign(b'@') => {
+                        matches!(cursor.nth(ahead + 5).kind, TokenKind::Sign(b'>' | b',' | b'?'))
+                    }
+                    next => matches!(next, TokenKind::Sign(b'.' | b'>')),
+                };
+            let has_version =
+                after.kind == TokenKind::Sign(b'@') && cursor.nth(ahead + 3).kind == TokenKind::Int;
+            chooses || has_attributes || has_version || opens(ahead + 2)
         }
-        TokenKind::Ident if cursor.text_of(token) == "case" => next.kind == TokenKind::Sign(b'{'),
         TokenKind::Ident => match next.kind {
-            TokenKind::Sign(b'(') => Func::by_name(cursor.text_of(token)).is_none(),
-            TokenKind::Sign(b'.') => cursor.nth(ahead + 2).kind == TokenKind::Ident,
+            TokenKind::Sign(b'(') => opens(ahead + 1) && Func::by_name(cursor.text_of(token)).is_none(),
+            TokenKind::Sign(b'.') => {
+                matches!(cursor.nth(ahead + 2).kind, TokenKind::Ident | TokenKind::Sign(b'['))
+            }
             TokenKind::Sign(b'<' | b'@' | b':') => begins_operator(cursor.text_of(token)),
             _ => false,
         },
@@ -159,49 +184,85 @@ pub fn begins_operator(name: &str) -> bool {
 fn is_constant(cursor: &Cursor, token: Token) -> bool {
     let next = cursor.nth(1).kind;
     match token.kind {
-        TokenKind::Sign(b'@' | b'[' | b'(' | b'-') => true,
+        TokenKind::Sign(b'@' | b'-') => true,
         TokenKind::Ident => {
             let text = cursor.text_of(token);
             let is_tensor = matches!(next, TokenKind::Sign(b'{' | b'[')) && ElemType::from_str(text).is_ok();
-            let is_function = next == TokenKind::Sign(b'(');
+            let is_function = opens(cursor, 1);
             is_tensor || is_function || matches!(text, "true" | "false") || number::at_number(cursor)
         }
         _ => number::at_number(cursor) || number::at_int(cursor),
     }
 }
 
-/// Parses `{ condition: value … else: value }`, after `case`.
-fn arms(cursor: &mut Cursor) -> Parsed<Vec<ArmAst>> {
-    cursor.expect("{")?;
-    let mut arms: Vec<ArmAst> = Vec::new();
-    loop {
-        let condition = if cursor.eat_word("else") { None } else { Some(expr(cursor)?) };
-        cursor.expect(":")?;
-        let is_last = condition.is_none();
-        arms.push(ArmAst { condition, value: value(cursor)? });
-        if is_last {
-            cursor.expect("}")?;
-            return Ok(arms);
+/// Parses a list of constants, or a comprehension: `[Relu (x) for x in xs]`, `[dim(x, 0) for x in xs]`.
+fn list(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
+    let start = cursor.expect("[")?;
+    let mut each = None;
+    let items = cursor.list("]", |cursor| {
+        let item = value(cursor)?;
+        if cursor.at_word("for") && each.is_none() {
+            each = Some(after_body(cursor, item.clone())?);
         }
-        if cursor.at("}") {
-            return Err(cursor.expected("`else: …` for the case that no condition holds"));
+        Ok(item)
+    })?;
+    let span = cursor.since(start);
+    let literal = |kind| ValueAstKind::Literal(ExprAst { kind, span });
+    match (each, &items[..]) {
+        (Some(EachAst { body, attr, over }), [_]) => Ok(match body.kind {
+            ValueAstKind::Literal(body) => literal(ExprAstKind::Each(Box::new(EachAst { body, attr, over }))),
+            _ => ValueAstKind::Each(Box::new(EachAst { body, attr, over })),
+        }),
+        (Some(_), _) => Err(cursor.fault(items[0].span, "a comprehension has exactly one item before `for`")),
+        (None, _) => {
+            let constants = items.iter().map(|item| item.as_expression().ok_or(item.span));
+            match constants.collect::<Result<_, Span>>() {
+                Ok(constants) => Ok(literal(ExprAstKind::List(constants))),
+                Err(span) => {
+                    Err(cursor.fault(span, "a list contains constants, or has the form `[… for x in xs]`"))
+                }
+            }
         }
     }
 }
 
-/// Parses `[Relu (x) for x in xs]`.
-fn each(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
-    cursor.expect("[")?;
-    let body = value(cursor)?;
-    if !cursor.at_word("for") {
-        return Err(cursor.expected("`for`, as in `[Relu (x) for x in xs]`"));
+impl CallAst {
+    /// Returns true for a call of a function or pattern; operator names begin with a capital letter.
+    pub fn is_function(&self) -> bool {
+        self.op.var.is_none() && self.op.domain.is_empty() && !begins_operator(&self.op.name.text)
     }
-    let each = after_body(cursor, body)?;
-    cursor.expect("]")?;
-    Ok(ValueAstKind::Each(Box::new(each)))
 }
 
 impl ValueAst {
+    /// Converts a constant, a string or an element type to an expression.
+    pub fn as_expression(&self) -> Option<ExprAst> {
+        let kind = match &self.kind {
+            ValueAstKind::Literal(ast) => return Some(ast.clone()),
+            // A function of constants, or of facts of values.
+            ValueAstKind::Call(call) if call.is_function() && call.attrs.is_empty() => {
+                let argument = |input: &ValueAst| match &input.kind {
+                    ValueAstKind::Name(operand) if input.as_expression().is_none() => {
+                        Some(ExprAst { kind: ExprAstKind::Word(operand.name.clone()), span: input.span })
+                    }
+                    _ => input.as_expression(),
+                };
+                let args = call.inputs.iter().map(argument).collect::<Option<_>>()?;
+                ExprAstKind::Call { name: call.op.name.clone(), args }
+            }
+            ValueAstKind::Name(operand) if operand.many == Many::One => {
+                let text = &operand.name.text;
+                let is_quoted = operand.name.span.end - operand.name.span.start != text.len() as u32;
+                match text.parse() {
+                    _ if is_quoted => ExprAstKind::Str(text.clone()),
+                    Ok(elem) => ExprAstKind::Elem(elem),
+                    Err(_) => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some(ExprAst { kind, span: self.span })
+    }
+
     /// Creates an absent value at this span.
     pub fn absent(span: Span) -> ValueAst {
         let name = Name { text: "".into(), span };

@@ -52,6 +52,10 @@ impl ValueAst {
             ValueAstKind::Call(call) => call.inputs.iter().for_each(|input| input.for_each_name(visit)),
             ValueAstKind::Case(arms) => arms.iter().for_each(|arm| arm.value.for_each_name(visit)),
             ValueAstKind::Each(each) => each.body.for_each_name(visit),
+            ValueAstKind::Fold(fold) => {
+                fold.initial.for_each_name(visit);
+                fold.each.body.for_each_name(visit);
+            }
             ValueAstKind::Alternatives(all) => all.iter().for_each(|one| one.for_each_name(visit)),
             ValueAstKind::Literal(_) => {}
         }
@@ -64,6 +68,7 @@ impl ValueAst {
             ValueAstKind::Call(call) => call.inputs.iter().find_map(ValueAst::alternatives),
             ValueAstKind::Case(arms) => arms.iter().find_map(|arm| arm.value.alternatives()),
             ValueAstKind::Each(each) => each.body.alternatives(),
+            ValueAstKind::Fold(fold) => fold.initial.alternatives().or_else(|| fold.each.body.alternatives()),
             ValueAstKind::Name(_) | ValueAstKind::Literal(_) => None,
         }
     }
@@ -77,6 +82,10 @@ impl ValueAst {
             }
             ValueAstKind::Case(arms) => arms.iter().for_each(|arm| arm.value.collect_calls(calls)),
             ValueAstKind::Each(each) => each.body.collect_calls(calls),
+            ValueAstKind::Fold(fold) => {
+                fold.initial.collect_calls(calls);
+                fold.each.body.collect_calls(calls);
+            }
             ValueAstKind::Alternatives(all) => all.iter().for_each(|one| one.collect_calls(calls)),
         }
     }
@@ -90,6 +99,10 @@ impl ValueAst {
             }
             ValueAstKind::Case(arms) => arms.iter_mut().for_each(|arm| arm.value.for_each_call(change)),
             ValueAstKind::Each(each) => each.body.for_each_call(change),
+            ValueAstKind::Fold(fold) => {
+                fold.initial.for_each_call(change);
+                fold.each.body.for_each_call(change);
+            }
             ValueAstKind::Alternatives(all) => all.iter_mut().for_each(|one| one.for_each_call(change)),
         }
     }

@@ -119,7 +119,8 @@ fn order_of_the_nodes_shows_a_lowered_accumulation() {
                {nodes}  w = ScatterND (z, u, v)  y = Add (a, w) }}"
         )
     };
-    let (zeros, index) = ("d = Shape (a)  z = ConstantOfShape (d)", "u = Unsqueeze (i, one)  v = Reshape (b, s)");
+    let (zeros, index) =
+        ("d = Shape (a)  z = ConstantOfShape (d)", "u = Unsqueeze (i, one)  v = Reshape (b, s)");
     super::finds_in(&graph(&format!("{index}  {zeros}")), &["IDX007 warning"]);
     // The program overwrites zeros of its own.
     super::finds_in(&graph(&format!("{zeros}  {index}")), &[]);

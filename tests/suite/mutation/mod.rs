@@ -1,6 +1,6 @@
 //! Mutation testing of the rules.
-//! Removing a condition of a rule, changing a constant of its rewrite, or removing an attribute of a new node must fail
-//! one of its examples. Mutants of a function are tested with the examples of all rules that call it.
+//! Removing a condition or an alternative of a rule, changing a constant of its rewrite, or removing an attribute of a
+//! new node must fail one of its examples. Mutants of a function are tested with the examples of all rules that call it.
 //!
 //! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes.
 //! `ONNX_LINT_RULES=rules` reads the rules from that directory, without a new release build.
@@ -38,7 +38,9 @@ fn mutants<'r>(rules: &'r RuleSet, prefix: &str) -> Vec<Mutant<'r>> {
     let mut mutants: IndexMap<(String, Fault), Mutant<'r>> = IndexMap::new();
     // Lowerings have no examples: the conformance check `aten` tests them.
     let is_held_here = |rule: &&Rule| rule.code.starts_with(prefix) && rule.phase != Phase::Lower;
-    for rule in rules.iter().filter(is_held_here) {
+    let is_main = |rule: &&Rule| rule.whole.as_ref().is_none_or(|whole| whole.code == rule.code);
+    for rule in rules.iter().filter(is_held_here).filter(is_main) {
+        let rule = rule.whole.as_deref().unwrap_or(rule);
         for fault in faults(rule) {
             let own = &rule.source.source;
             let all = std::iter::once(own).chain(&library);
@@ -84,7 +86,7 @@ fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();
     match &fault.kind {
-        FaultKind::Condition => true,
+        FaultKind::Condition | FaultKind::Alternative(_) => true,
         FaultKind::Attribute(name) => text.starts_with(name),
         FaultKind::Constant(written) => {
             text == written || number(text).is_some_and(|found| number(written) == Some(found))
@@ -100,6 +102,9 @@ fn described(source: &Source, fault: &Fault) -> String {
     let line = line.trim();
     match &fault.kind {
         FaultKind::Condition => format!("without the condition `{}`", text.replace('\n', " ")),
+        FaultKind::Alternative(index) => {
+            format!("without alternative {} at `{}`", index + 1, text.replace('\n', " "))
+        }
         FaultKind::Constant(_) => format!("with another constant `{text}` in `{line}`"),
         FaultKind::Attribute(_) => format!("without the attribute `{text}` in `{line}`"),
     }

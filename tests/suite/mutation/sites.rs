@@ -23,6 +23,8 @@ pub enum FaultKind {
     Constant(String),
     /// An attribute of a new node is removed.
     Attribute(String),
+    /// The combination of alternatives with this index is removed.
+    Alternative(usize),
 }
 
 /// Returns all faults of a rule: removed conditions, changed constants and removed attributes.
@@ -35,7 +37,12 @@ pub fn faults(rule: &Rule) -> Vec<Fault> {
         }
     };
     let mut rule = rule.clone();
-    for direction in directions(&mut rule) {
+    for (index, direction) in directions(&mut rule).iter_mut().enumerate() {
+        if direction.is_alternative
+            && let Some(root) = direction.pattern.nodes.last()
+        {
+            add(FaultKind::Alternative(index), root.span);
+        }
         keep_conditions(direction, &mut |condition| {
             add(FaultKind::Condition, condition.span);
             true
@@ -58,8 +65,12 @@ pub fn faults(rule: &Rule) -> Vec<Fault> {
 /// Returns the rule with a fault.
 pub fn with_fault(rule: &Rule, fault: &Fault) -> Rule {
     let mut rule = rule.clone();
+    if let (FaultKind::Alternative(index), Body::Pattern { forward, .. }) = (&fault.kind, &mut rule.body) {
+        forward.remove(*index);
+    }
     for direction in directions(&mut rule) {
         match &fault.kind {
+            FaultKind::Alternative(_) => {}
             FaultKind::Condition => {
                 keep_conditions(direction, &mut |condition| condition.span != fault.span);
             }
@@ -154,6 +165,10 @@ fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Expr)) {
             }
         }
         Term::Each(each) => in_term(&mut each.term, visit),
+        Term::Fold(fold) => {
+            in_term(&mut fold.initial, visit);
+            in_term(&mut fold.each.term, visit);
+        }
         Term::Absent | Term::Var(_) | Term::Output { .. } | Term::Outputs { .. } => {}
     }
 }

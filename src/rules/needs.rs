@@ -1,0 +1,178 @@
+//! Operators that the text of a pattern needs.
+//!
+//! `build.rs` includes this file. Of this crate, it may use only the module [`outline`](super::outline).
+
+use std::borrow::Cow;
+
+use super::outline::{is_word, skip_blank, skip_value, word};
+
+/// Signs between values, and the operators that they stand for.
+const SIGNS: [(&str, &str); 11] = [
+    ("==", "Equal"),
+    ("!=", "Equal"),
+    ("<=", "LessOrEqual"),
+    (">=", "GreaterOrEqual"),
+    ("<", "Less"),
+    (">", "Greater"),
+    ("+", "Add"),
+    ("-", "Sub"),
+    ("*", "Mul"),
+    ("/", "Div"),
+    ("%", "Mod"),
+];
+
+/// Adds the operators that each node in the text of a pattern may have.
+pub fn collect_operators<'t>(mut text: &'t str, operators: &mut Vec<Vec<Cow<'t, str>>>) {
+    loop {
+        text = skip_blank(text.trim_start_matches([',', '=', '{', '}', ')', ']', ':']));
+        if text.is_empty() {
+            return;
+        }
+        if text.starts_with([',', '=', '{', '}', ')', ']', ':']) {
+            continue;
+        }
+        let mut alternatives = vec![Value::of(text)];
+        text = alternatives[0].after;
+        while let Some(next) = skip_blank(text).strip_prefix('|') {
+            let value = Value::of(skip_blank(next));
+            text = value.after;
+            alternatives.push(value);
+        }
+        if alternatives.len() == 1 {
+            for value in alternatives {
+                operators.extend(value.nodes);
+                value.inside.into_iter().for_each(|inside| collect_operators(inside, operators));
+            }
+        } else if alternatives.iter().all(|value| !value.nodes.is_empty()) {
+            let mut roots: Vec<_> =
+                alternatives.into_iter().flat_map(|value| value.nodes).flatten().collect();
+            roots.dedup();
+            operators.push(roots);
+        }
+    }
+}
+
+/// Value of a pattern, at the start of a text.
+struct Value<'t> {
+    /// Operators that each of its outer nodes may have; empty if it is no call of an operator.
+    nodes: Vec<Vec<Cow<'t, str>>>,
+    /// Texts with its other nodes.
+    inside: Vec<&'t str>,
+    after: &'t str,
+}
+
+impl<'t> Value<'t> {
+    /// Reads operands with signs between them.
+    fn of(text: &'t str) -> Self {
+        let first = Value::operand(text);
+        let Some((sign, rest)) = sign_at(first.after) else { return first };
+        let mut value = Value {
+            nodes: vec![vec![sign.into()]],
+            inside: vec![&text[..text.len() - first.after.len()]],
+            after: rest,
+        };
+        loop {
+            let start = skip_blank(value.after);
+            value.after = Value::operand(start).after;
+            value.inside.push(&start[..start.len() - value.after.len()]);
+            let Some((sign, rest)) = sign_at(value.after) else { return value };
+            value.nodes.push(vec![sign.into()]);
+            value.after = rest;
+        }
+    }
+
+    fn operand(text: &'t str) -> Self {
+        let is_variable = text.starts_with('@');
+        let path = dotted(text.trim_start_matches('@'));
+        let mut after = text[path.len() + usize::from(is_variable)..].trim_start();
+        let mut operators: Vec<Cow<str>> = Vec::new();
+        let begins =
+            op_name(path).starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
+        if !is_variable && path.is_empty() {
+            // Parentheses, a list, a string or a sign.
+            let rest = skip_value(text);
+            let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
+            return Value { nodes: Vec::new(), inside: vec![inside], after: rest };
+        }
+        if is_variable && let Some(list) = after.strip_prefix("in ") {
+            let list = list.trim_start();
+            let end = list.find('[').unwrap_or(list.len());
+            after = skip_value(&list[end..]);
+            group("", &list[..list.len() - after.len()], &mut operators);
+            // Versions of one operator count once: `[Split@13, Split@18]`.
+            operators.dedup();
+            after = after.trim_start();
+        } else if !is_variable && path.ends_with('.') && after.starts_with('[') {
+            let list = after;
+            after = skip_value(list);
+            group(path, &list[..list.len() - after.len()], &mut operators);
+            after = after.trim_start();
+        } else if !is_variable && begins && after.starts_with(['(', '<', '@', ':']) {
+            operators.push(op_name(path).into());
+        }
+        after = after.trim_start_matches(['?', '.']);
+        if let Some(version) = after.strip_prefix(['@', ':']).filter(|_| !operators.is_empty() || is_variable)
+        {
+            after = version[word(version).len()..].trim_start();
+        }
+        if (!operators.is_empty() || is_variable)
+            && let Some(attrs) = after.strip_prefix('<')
+        {
+            after = close(attrs, '>').map_or("", |at| attrs[at + 1..].trim_start());
+        }
+        let rest = if after.starts_with('(') { skip_value(after) } else { after };
+        let inside = after[..after.len() - rest.len()].trim_start_matches('(');
+        let nodes = if operators.is_empty() { Vec::new() } else { vec![operators] };
+        Value { nodes, inside: vec![inside], after: rest }
+    }
+}
+
+/// Reads a sign between two values, and returns its operator and the rest.
+fn sign_at(text: &str) -> Option<(&'static str, &str)> {
+    let text = skip_blank(text);
+    SIGNS.iter().find_map(|(sign, operator)| Some((*operator, text.strip_prefix(sign)?)))
+}
+
+/// Reads a group of operators: `[Add, Sub@7]`, `aten.[relu, add.[Tensor, Scalar]]`.
+/// `before` contains the names before the group, with a dot after each.
+fn group<'t>(before: &str, mut text: &'t str, operators: &mut Vec<Cow<'t, str>>) {
+    loop {
+        text = skip_blank(text.trim_start_matches([',', ']'])).trim_start_matches(',');
+        let path = dotted(text);
+        let after = &text[path.len()..];
+        if after.starts_with('[') {
+            let rest = skip_value(after);
+            let inside = &after[1..after.len() - rest.len()];
+            group(&format!("{before}{path}"), inside, operators);
+            text = rest;
+        } else if path.is_empty() {
+            return;
+        } else {
+            operators.push(match before {
+                "" => op_name(path).into(),
+                _ => op_name(&format!("{before}{path}")).to_owned().into(),
+            });
+            text = after.trim_start_matches(|char: char| is_word(char) || "@:.".contains(char)).trim_start();
+        }
+    }
+}
+
+/// Finds `sign` outside of strings.
+fn close(text: &str, sign: char) -> Option<usize> {
+    let mut in_string = false;
+    text.char_indices().find_map(|(at, char)| {
+        in_string ^= char == '"';
+        (char == sign && !in_string).then_some(at)
+    })
+}
+
+/// Returns the leading words joined by dots.
+fn dotted(text: &str) -> &str {
+    let end = text.find(|char: char| !is_word(char) && char != '.').unwrap_or(text.len());
+    &text[..end]
+}
+
+/// Removes the domain: `FusedConv` for `com.microsoft.FusedConv`, `add.Tensor` for `aten.add.Tensor`.
+fn op_name(path: &str) -> &str {
+    path.strip_prefix("aten.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or_default())
+}
