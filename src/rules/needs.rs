@@ -21,34 +21,97 @@ const SIGNS: [(&str, &str); 11] = [
     ("%", "Mod"),
 ];
 
-/// Adds the operators that each node in the text of a pattern may have.
-pub fn collect_operators<'t>(mut text: &'t str, operators: &mut Vec<Vec<Cow<'t, str>>>) {
+/// Returns the operators that each node in the text of a pattern may have.
+///
+/// Nodes that only some alternatives contain are omitted.
+pub fn operators(pattern: &str) -> Vec<Vec<Cow<'_, str>>> {
+    let mut used: Vec<&str> = Vec::new();
+    let mut operators = Vec::new();
+    for (at, (targets, values)) in statements(pattern).into_iter().rev().enumerate() {
+        // The last node is always needed, and others if all alternatives of a needed node use them.
+        if at == 0 || targets.iter().any(|target| used.contains(target)) {
+            used.extend(names(&values));
+            collect(values, &mut operators);
+        }
+    }
+    operators
+}
+
+/// Splits a pattern into statements: their targets, and the alternatives of their values.
+fn statements(pattern: &str) -> Vec<(Vec<&str>, Vec<Value<'_>>)> {
+    let mut statements = Vec::new();
+    let mut text = skip_blank(pattern.trim_start().trim_start_matches('{'));
+    while !text.is_empty() && !text.starts_with('}') {
+        let mut targets = Vec::new();
+        while let Some(first) = text.chars().next().filter(|first| *first != '=') {
+            let name = dotted(text).trim_end_matches('.');
+            targets.push(name);
+            let rest = match first {
+                '"' => skip_value(text),
+                _ => &text[name.len().max(first.len_utf8())..],
+            };
+            text = skip_blank(rest.trim_start_matches(['?', '.', ',', ' ', '\n']));
+        }
+        let (values, rest) = alternatives(skip_blank(text.trim_start_matches('=')));
+        statements.push((targets, values));
+        text = skip_blank(rest);
+    }
+    statements
+}
+
+/// Reads a value and its alternatives.
+fn alternatives(text: &str) -> (Vec<Value<'_>>, &str) {
+    let mut values = vec![Value::of(text)];
+    let mut rest = values[0].after;
+    while let Some(next) = skip_blank(rest).strip_prefix('|') {
+        let value = Value::of(skip_blank(next));
+        rest = value.after;
+        values.push(value);
+    }
+    (values, rest)
+}
+
+/// Returns the alternatives of each value in a list of values.
+fn listed(mut text: &str) -> Vec<Vec<Value<'_>>> {
+    let mut all = Vec::new();
     loop {
         text = skip_blank(text.trim_start_matches([',', '=', '{', '}', ')', ']', ':']));
         if text.is_empty() {
-            return;
+            return all;
         }
-        if text.starts_with([',', '=', '{', '}', ')', ']', ':']) {
-            continue;
+        if !text.starts_with([',', '=', '{', '}', ')', ']', ':']) {
+            let (values, rest) = alternatives(text);
+            all.push(values);
+            text = rest;
         }
-        let mut alternatives = vec![Value::of(text)];
-        text = alternatives[0].after;
-        while let Some(next) = skip_blank(text).strip_prefix('|') {
-            let value = Value::of(skip_blank(next));
-            text = value.after;
-            alternatives.push(value);
+    }
+}
+
+/// Returns the names that all of these alternatives use.
+fn names<'t>(values: &[Value<'t>]) -> Vec<&'t str> {
+    let of = |value: &Value<'t>| {
+        let inside = value.inside.iter().flat_map(|inside| listed(inside));
+        let inside: Vec<&str> = inside.flat_map(|values| names(&values)).collect();
+        [inside, value.name.into_iter().collect()].concat()
+    };
+    let mut each = values.iter().map(of);
+    let mut all = each.next().unwrap_or_default();
+    each.for_each(|names| all.retain(|name| names.contains(name)));
+    all
+}
+
+/// Adds the operators of a value with alternatives.
+fn collect<'t>(values: Vec<Value<'t>>, operators: &mut Vec<Vec<Cow<'t, str>>>) {
+    if values.len() == 1 {
+        for value in values {
+            operators.extend(value.nodes);
+            let inside = value.inside.into_iter().flat_map(listed);
+            inside.for_each(|values| collect(values, operators));
         }
-        if alternatives.len() == 1 {
-            for value in alternatives {
-                operators.extend(value.nodes);
-                value.inside.into_iter().for_each(|inside| collect_operators(inside, operators));
-            }
-        } else if alternatives.iter().all(|value| !value.nodes.is_empty()) {
-            let mut roots: Vec<_> =
-                alternatives.into_iter().flat_map(|value| value.nodes).flatten().collect();
-            roots.dedup();
-            operators.push(roots);
-        }
+    } else if values.iter().all(|value| !value.nodes.is_empty()) {
+        let mut roots: Vec<_> = values.into_iter().flat_map(|value| value.nodes).flatten().collect();
+        roots.dedup();
+        operators.push(roots);
     }
 }
 
@@ -56,6 +119,8 @@ pub fn collect_operators<'t>(mut text: &'t str, operators: &mut Vec<Vec<Cow<'t, 
 struct Value<'t> {
     /// Operators that each of its outer nodes may have; empty if it is no call of an operator.
     nodes: Vec<Vec<Cow<'t, str>>>,
+    /// Name of a value, if it is one.
+    name: Option<&'t str>,
     /// Texts with its other nodes.
     inside: Vec<&'t str>,
     after: &'t str,
@@ -68,6 +133,7 @@ impl<'t> Value<'t> {
         let Some((sign, rest)) = sign_at(first.after) else { return first };
         let mut value = Value {
             nodes: vec![vec![sign.into()]],
+            name: None,
             inside: vec![&text[..text.len() - first.after.len()]],
             after: rest,
         };
@@ -92,7 +158,7 @@ impl<'t> Value<'t> {
             // Parentheses, a list, a string or a sign.
             let rest = skip_value(text);
             let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
-            return Value { nodes: Vec::new(), inside: vec![inside], after: rest };
+            return Value { nodes: Vec::new(), name: None, inside: vec![inside], after: rest };
         }
         if is_variable && let Some(list) = after.strip_prefix("in ") {
             let list = list.trim_start();
@@ -122,8 +188,9 @@ impl<'t> Value<'t> {
         }
         let rest = if after.starts_with('(') { skip_value(after) } else { after };
         let inside = after[..after.len() - rest.len()].trim_start_matches('(');
+        let is_name = operators.is_empty() && !is_variable && rest.len() == after.len();
         let nodes = if operators.is_empty() { Vec::new() } else { vec![operators] };
-        Value { nodes, inside: vec![inside], after: rest }
+        Value { nodes, name: is_name.then_some(path), inside: vec![inside], after: rest }
     }
 }
 

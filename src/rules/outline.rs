@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::needs::collect_operators;
+use super::needs;
 
 /// Outline of a rule file: its items in the order written.
 #[derive(Debug, Default)]
@@ -99,9 +99,7 @@ impl<'t> Outlined<'t> {
     /// Sub]` yields both, and `x * y` yields `Mul`.
     /// Later uses of the same `@op`, and nodes that only some alternatives contain, are omitted.
     pub fn operators(&self) -> Vec<Vec<Cow<'t, str>>> {
-        let mut operators = Vec::new();
-        collect_operators(self.entry("match").unwrap_or_default(), &mut operators);
-        operators
+        needs::operators(self.entry("match").unwrap_or_default())
     }
 }
 

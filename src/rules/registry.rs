@@ -354,10 +354,17 @@ mod tests {
     }
 
     /// Returns the operators that each node of the pattern may have; nodes with one `@op` count once.
+    /// Nodes of patterns that are defined outside of the rule do not count: its text does not contain them.
     fn operators(rule: &Rule) -> Vec<Vec<&str>> {
         let forward = rule.forward();
         let nodes = forward.first().map_or(0, |first| first.pattern.nodes.len());
+        let own = rule.source.span;
+        let is_own = |at: &usize| {
+            let span = forward[0].pattern.nodes[*at].span;
+            own.start <= span.start && span.end <= own.end
+        };
         let mut ops: Vec<Vec<&str>> = (0..nodes)
+            .filter(is_own)
             .map(|at| forward.iter().map(|one| &*one.pattern.nodes[at].op.name).collect())
             .collect();
         ops.iter_mut().for_each(Vec::dedup);
