@@ -131,7 +131,7 @@ fn invalid_and_deeply_nested_python_does_not_fail() {
         "\t\n x =",
     ] {
         let findings = lint(text, "x.py", &SourceFiles::default());
-        assert!(findings.iter().all(|finding| &*finding.code == "PTX001"), "{text:?}");
+        assert!(findings.iter().all(|finding| &*finding.code == "REA001"), "{text:?}");
     }
     let deep = forward("", "x", &format!("return {}x.item(){}", "(".repeat(5000), ")".repeat(5000)));
     let _ = lint(&deep, "x.py", &SourceFiles::default());
