@@ -183,7 +183,7 @@ fn why_not_explains_the_closest_alternative() {
         )
     };
     let why = |rule: &str, product: &str, c: &str| {
-        sandbox.write("gelu.onnxtxt", &model(product, c));
+        sandbox.write("gelu.onnxtxt", model(product, c));
         sandbox.lint(&["gelu.onnxtxt", "--why-not", rule, "y"]).stdout
     };
     let matches = "OPT212 written-out-gelu-by-division matches at this node";

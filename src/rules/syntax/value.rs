@@ -133,7 +133,7 @@ fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     }
 }
 
-/// Returns true if the token `ahead` is a parenthesis of a call; in the next line, it begins another value.
+/// Returns true if the token `ahead` is a parenthesis in the line of the token before it.
 fn opens(cursor: &Cursor, ahead: usize) -> bool {
     let gap = Span { start: cursor.nth(ahead - 1).span.end, end: cursor.nth(ahead).span.start };
     cursor.nth(ahead).kind == TokenKind::Sign(b'(') && !cursor.source.slice(gap).contains('\n')
