@@ -153,7 +153,7 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
 }
 
 fn bad_rules(faults: &[Finding], color: When) -> Failure {
-    eprint!("{}", render::findings(faults, output::look(&stderr(), color)));
+    output::warn(&render::findings(faults, output::look(&stderr(), color)));
     let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
     Failure::new(format!("the rules have {}", counted(count, "fault")))
 }

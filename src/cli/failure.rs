@@ -65,7 +65,7 @@ impl Failure {
 pub fn code(ended: Result<Status, Failure>) -> u8 {
     ended.map_or_else(
         |failure| {
-            eprintln!("error: {}", failure.message());
+            super::output::warn(&format!("error: {}\n", failure.message()));
             Status::Failed.into()
         },
         u8::from,

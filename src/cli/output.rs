@@ -26,6 +26,11 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Writes `text` to standard error. A closed stream is no error: the exit status is the result.
+pub fn warn(text: &str) {
+    drop(io::stderr().write_all(text.as_bytes()));
+}
+
 /// Writes `text` to `file`, or to standard output if it is `None` or `-`.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file.filter(|path| *path != Path::new("-")) {

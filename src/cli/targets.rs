@@ -31,7 +31,7 @@ pub fn load(folders: &[PathBuf], color: When) -> Result<Targets, Failure> {
         let faults = targets.add_folder(folder).map_err(failure)?;
         let errors = faults.iter().filter(|fault| fault.level == Level::Error).count();
         if errors > 0 {
-            eprint!("{}", render::findings(&faults, output::look(&stderr(), color)));
+            output::warn(&render::findings(&faults, output::look(&stderr(), color)));
             return Err(Failure::new(format!("the targets have {}", counted(errors, "fault"))));
         }
     }

@@ -363,3 +363,18 @@ fn rules_for_a_device_take_precedence_and_import_their_domains() {
     let tested = sandbox.lint(&["--test-rules", "rules"]);
     assert!(tested.status == 0 && tested.stdout.starts_with("6 of 6 examples"), "{tested:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn closed_standard_error_is_no_panic() {
+    let sandbox = Sandbox::new(&[("net.onnxtxt", CLUMSY)]);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_onnx-fix"))
+        .args(["net.onnxtxt", "-o", "out.onnx"])
+        .current_dir(sandbox.path("."))
+        .stderr(writer)
+        .status()
+        .expect("a process");
+    assert_eq!(status.code(), Some(0));
+}

@@ -83,7 +83,7 @@ fn read(path: &Path, color: When) -> Result<Option<ModelFile>, Failure> {
             let name: Arc<str> = Arc::from(&*path.to_string_lossy());
             let named: Vec<Finding> =
                 findings.into_iter().map(|finding| Finding { file: name.clone(), ..finding }).collect();
-            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), color)));
+            output::warn(&render::findings(&named, output::look(&std::io::stderr(), color)));
             Ok(None)
         }
     }

@@ -63,12 +63,12 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     for done in done {
         output::print(&done.printed)?;
         done.output.iter().try_for_each(|piece| output::print_bytes(piece))?;
-        eprint!("{}", done.said);
+        output::warn(&done.said);
         match done.ended {
             Ok(status) => worst = worst.max(status),
             Err(failure) if args.inputs.len() == 1 => return Err(failure),
             Err(failure) => {
-                eprintln!("error: {}", failure.message());
+                output::warn(&format!("error: {}\n", failure.message()));
                 worst = Status::Failed;
             }
         }

@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     }
     let show = |files| Progress::start(files, args.quiet);
     let Some(found) = find(args, &configs, &catalog, None, &show)? else {
-        eprintln!("onnx-lint: the configuration excludes all files named on the command line");
+        output::warn("onnx-lint: the configuration excludes all files named on the command line\n");
         return Ok(Status::Clean);
     };
     report(args, &config, found)

@@ -35,7 +35,9 @@ pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> V
     let finding = |fault| {
         let message = format!("the rewritten graph is invalid: {fault}");
         let finding = rule_ids::INTERNAL_FAULT.finding(message, Place::File);
-        finding.note("this is a bug in onnx-fix or in a rule; the model was left unchanged")
+        finding
+            .note("this is a bug in onnx-fix or in a rule; the model was left unchanged")
+            .help("if rules of `--rules` are loaded, run without them: one of them may be wrong")
     };
     faults.into_iter().map(finding).collect()
 }

@@ -154,7 +154,9 @@ impl Verdict {
             return Err(Box::new(error.help(match self.narrowed {
                 Some(TensorElementType::Bfloat16) => too_coarse("bfloat16"),
                 Some(_) => too_coarse("float16"),
-                None => "this is a bug in onnx-fix: please report it, if possible with the model".to_owned(),
+                None => "a rule of `--rules` may be wrong: run without it; otherwise, please report this bug of onnx-fix, if possible \
+                         with the model"
+                    .to_owned(),
             })));
         }
         self.changed.push((size, first));
