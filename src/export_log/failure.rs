@@ -129,7 +129,7 @@ fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     (named && dotted).then_some(failure)
 }
 
-/// Adds the lines of violated constraints, and of the suggested fixes, to the message of an exception.
+/// Adds the lines of violated constraints and suggested fixes to the message of an exception.
 fn with_constraints<'a>(text: &'a str, lines: &[&'a str], failure: Failure<'a>) -> Failure<'a> {
     if !failure.message.starts_with("Constraints violated") {
         return failure;

@@ -130,8 +130,8 @@ fn invalid_and_deeply_nested_python_does_not_fail() {
         "\u{feff}\0é(((",
         "\t\n x =",
     ] {
-        let findings = lint(text, "x.py", &SourceFiles::default());
-        assert!(findings.iter().all(|finding| &*finding.code == "REA001"), "{text:?}");
+        let found = lint(text, "x.py", &SourceFiles::default());
+        assert!(found.iter().all(|finding| &*finding.code == "REA001"), "{text:?}: {found:?}");
     }
     let deep = forward("", "x", &format!("return {}x.item(){}", "(".repeat(5000), ")".repeat(5000)));
     let _ = lint(&deep, "x.py", &SourceFiles::default());

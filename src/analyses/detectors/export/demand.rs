@@ -37,7 +37,7 @@ pub enum Kind {
     Moves,
     /// Like `Moves`, but the Reshape fails unless its constants divide the element count.
     Divides,
-    /// Like `Divides`, but if all dynamic sizes are `at`, a block contains parts of several rows.
+    /// Like `Divides`, but blocks of the result contain parts of rows if all dynamic sizes are `at`.
     Mixes { at: i64 },
     /// A Reshape has -1 for the batch, and constants for the dynamic sizes of later axes.
     Leads,

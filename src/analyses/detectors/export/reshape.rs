@@ -50,7 +50,7 @@ impl Demands<'_> {
         Some(Demand { input: 1, size: size.clone(), fixed, kind })
     }
 
-    /// Returns a value of the dynamic sizes at which a block of the result contains parts of several rows.
+    /// Returns a value of the dynamic sizes at which a block of the result contains parts of rows.
     ///
     /// The sizes before the -1 in `target` split `rows` into blocks, each row of the shape `row`. At this value,
     /// neither is a block a number of whole rows, nor a row a number of whole blocks.

@@ -65,7 +65,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns true if the order of the nodes shows that the exporter lowered an accumulating write.
+/// Returns true if the order of the nodes shows a write that the tracing exporter lowered.
 ///
 /// The exporter adapts index and values first, and then creates the zeros. In a program that overwrites zeros, they
 /// exist before the write is lowered.
