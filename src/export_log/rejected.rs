@@ -28,7 +28,9 @@ pub struct Rejection {
     pub in_run: bool,
 }
 
-/// Parses a message of ONNX Runtime: `[ONNXRuntimeError] : 1 : FAIL : Load model from … failed:…`.
+/// Parses a message of ONNX Runtime.
+///
+/// Example: `[ONNXRuntimeError] : 1 : FAIL : Load model from a.onnx failed:…`.
 pub fn by_onnx_runtime(message: &str) -> Option<Rejection> {
     let rest = after(message, ONNX_RUNTIME)?;
     let code = rest.split(':').nth(2).unwrap_or("").trim();
@@ -72,7 +74,9 @@ fn type_fault(said: &str) -> Option<String> {
     Some(format!("`{operator}` does not support {} for its input `{input}`", plain(ty)))
 }
 
-/// Parses the message of TensorRT that starts at line `at`: `While parsing node number 73 [Add`.
+/// Parses the message of TensorRT that starts at line `at`.
+///
+/// Example: `While parsing node number 73 [Add -> "y"]:`.
 pub fn by_tensorrt(lines: &[&str], at: usize) -> Option<Rejection> {
     let rest = after(lines.get(at)?, "While parsing node number ")?;
     let operator = after(rest, "[").map_or("", |rest| first_word(rest).trim_end_matches(']'));

@@ -20,8 +20,10 @@ fn bad_scale(cx: &LintContext, node: NodeId, scale: f64) -> Finding {
 }
 
 fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
-    let message =
-        format!("`{}` has {scales} scales, but axis {axis} has {size} elements", cx.node_name(node));
+    let message = format!(
+        "`{}` has {scales} scales, but axis {axis} has {size} elements",
+        cx.model.nodes[node].op_type
+    );
     cx.at_node(PER_CHANNEL_SIZE, node, Part::Input(1), message)
         .label(format!("must have {size} scales"))
         .help("set `axis` to the channel axis")

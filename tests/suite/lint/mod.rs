@@ -1,6 +1,7 @@
 //! Findings in models given as ONNX text, and absence of findings in similar models.
 
 mod export;
+mod export_sizes;
 mod index;
 mod logs;
 mod operators;

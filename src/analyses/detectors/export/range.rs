@@ -45,7 +45,9 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
     Some(finding)
 }
 
-/// Multiples of the traced size at which a model is inferred; strides often require multiples.
+/// Multiples of the traced size at which a model is inferred.
+///
+/// Strides and windows often require multiples.
 const MULTIPLES: [i64; 2] = [2, 3];
 
 /// Evidence that a graph is valid for the traced size of an axis only.
