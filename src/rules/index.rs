@@ -1,10 +1,12 @@
 //! Index of the rule files: properties of each rule that are needed before it is parsed.
 //!
 //! `build.rs` includes this file to embed the index in release builds; other builds compute it at run
-//! time. Of this crate, it may use only the module [`outline`](super::outline).
+//! time. Of this crate, it may use only the modules [`needs`](super::needs) and
+//! [`outline`](super::outline).
 
 use std::borrow::Cow;
 
+use super::needs;
 use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
 
 /// Index of a set of rule files. `'t` is the lifetime of their texts.
@@ -89,7 +91,7 @@ fn index_rule<'t>(
         summary: rule.docs.first().ok_or(format!("{code} has no docs"))?,
         severity: severity.ok_or(format!("{code} has no severity"))?,
         fixes: own("fixes"),
-        needs: rule.operators(),
+        needs: needs::operators(rule.entry("match").unwrap_or_default()),
         phase,
         shared,
         text: format!("{docs}{}\n{entries}}}\n", rule.header),

@@ -4,10 +4,6 @@
 //! the crate.
 //! A test checks that it agrees with the parser.
 
-use std::borrow::Cow;
-
-use super::needs;
-
 /// Outline of a rule file: its items in the order written.
 #[derive(Debug, Default)]
 pub struct Outline<'t> {
@@ -92,14 +88,6 @@ impl<'t> Outlined<'t> {
             (words.next().unwrap_or_default(), words.next().unwrap_or_default())
         });
         std::iter::once((self.code, self.name)).chain(others)
-    }
-
-    /// Returns the operators that each node of the pattern may have.
-    /// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add,
-    /// Sub]` yields both, and `x * y` yields `Mul`.
-    /// Later uses of the same `@op`, and nodes that only some alternatives contain, are omitted.
-    pub fn operators(&self) -> Vec<Vec<Cow<'t, str>>> {
-        needs::operators(self.entry("match").unwrap_or_default())
     }
 }
 

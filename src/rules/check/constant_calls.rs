@@ -5,13 +5,11 @@
 use std::sync::Arc;
 
 use super::Faults;
-use super::expr;
 use super::scope::Scope;
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name};
 use crate::graph::syntax::suggest::counted;
-use crate::rules::expr::Expr;
 use crate::rules::func::Func;
 use crate::rules::syntax::ast::{
     EachAst, EachOver, ExprAst, ExprAstKind, FnAst, ParamAst, Statement, ValueAst, ValueAstKind,
@@ -34,14 +32,14 @@ fn not_the_name(faults: &Faults, ast: &ExprAst, param: &Name) -> Finding {
     faults.at(ast.span, format!("`{}` expects the name of a value", param.text))
 }
 
-/// Checks the call of a function in an expression; `Some(None)` if there is no such function.
+/// Replaces the call of a function by its expression; `Some(None)` if there is no such function.
 /// Returns `None` after a fault, which has been reported.
 pub fn expanded(
     ast: &ExprAst,
     (name, args): (&Name, &[ExprAst]),
     scope: &mut Scope,
     faults: &mut Faults,
-) -> Option<Option<Expr>> {
+) -> Option<Option<ExprAst>> {
     let Some((function, is_own)) = scope.library.and_then(|library| library.find_function(&name.text)) else {
         return Some(None);
     };
@@ -72,10 +70,7 @@ pub fn expanded(
         faults.push(not_a_constant(faults, ast, name));
         return None;
     };
-    scope.calls.push(name.text.clone());
-    let checked = expr::expr(&result, scope, faults);
-    scope.calls.pop();
-    checked.map(Some)
+    Some(Some(result))
 }
 
 /// Names in the body of a function, and the expressions that replace them.

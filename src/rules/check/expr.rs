@@ -184,12 +184,14 @@ fn call(
     faults: &mut Faults,
 ) -> Option<ExprKind> {
     let Some(func) = Func::by_name(&name.text) else {
-        return constant_calls::expanded(ast, (name, args), scope, faults)?.map(|expr| expr.kind).or_else(
-            || {
-                faults.push(unknown_function(faults, name, scope));
-                None
-            },
-        );
+        let Some(result) = constant_calls::expanded(ast, (name, args), scope, faults)? else {
+            faults.push(unknown_function(faults, name, scope));
+            return None;
+        };
+        scope.calls.push(name.text.clone());
+        let checked = expr(&result, scope, faults);
+        scope.calls.pop();
+        return checked.map(|expr| expr.kind);
     };
     let (least, most) = func.arity();
     if !(least..=most).contains(&args.len()) {

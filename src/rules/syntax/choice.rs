@@ -1,8 +1,7 @@
 //! `case` and `fold`.
 
-use super::ast::{ArmAst, EachAst, ExprAst, ExprAstKind, FoldAst};
+use super::ast::{ArmAst, EachAst, ExprAst, ExprAstKind, FoldAst, ValueAst};
 use super::expr::{after_body, computed, expr};
-use super::value::value;
 use crate::graph::ElemType;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
@@ -11,6 +10,9 @@ use crate::graph::syntax::lexer::TokenKind;
 use crate::rules::expr::CompareOp;
 use crate::rules::func::Func;
 
+/// Parser of a value.
+type Value = fn(&mut Cursor) -> Parsed<ValueAst>;
+
 /// Returns true if `case { … }`, `case @op { … }` or `case dtype(x) { … }` begins here.
 pub fn begins_case(cursor: &Cursor) -> bool {
     let is_call = || cursor.nth(1).kind == TokenKind::Ident && cursor.nth(2).kind == TokenKind::Sign(b'(');
@@ -18,7 +20,7 @@ pub fn begins_case(cursor: &Cursor) -> bool {
 }
 
 /// Parses `case { condition: value … else: value }` or `case @op { relu: value … else: value }`.
-pub fn case(cursor: &mut Cursor) -> Parsed<Vec<ArmAst>> {
+pub fn case(cursor: &mut Cursor, value: Value) -> Parsed<Vec<ArmAst>> {
     cursor.bump();
     let subject = if cursor.at("{") { None } else { Some(expr(cursor)?) };
     cursor.expect("{")?;
@@ -94,7 +96,7 @@ fn dotted(cursor: &mut Cursor) -> Parsed<std::sync::Arc<str>> {
 }
 
 /// Parses `fold sum = x for @i in list: Add (sum, @i)`.
-pub fn fold(cursor: &mut Cursor) -> Parsed<FoldAst> {
+pub fn fold(cursor: &mut Cursor, value: Value) -> Parsed<FoldAst> {
     cursor.bump();
     let name = cursor.ident("a name for the intermediate result")?;
     cursor.expect("=")?;

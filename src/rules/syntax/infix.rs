@@ -5,7 +5,6 @@
 
 use super::ast::{CallAst, ExprAst, ExprAstKind, ValueAst, ValueAstKind};
 use super::expr::{in_op, primary, sum};
-use super::value::atom;
 use crate::graph::syntax::ast::{Name, Op};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::{Span, number};
@@ -29,11 +28,14 @@ const SUMS: [(BinaryOp, &str); 2] = [(BinaryOp::Add, "Add"), (BinaryOp::Sub, "Su
 const PRODUCTS: [(BinaryOp, &str); 4] =
     [(BinaryOp::Mul, "Mul"), (BinaryOp::FloorDiv, ""), (BinaryOp::Div, "Div"), (BinaryOp::Mod, "Mod")];
 
-/// Parses a value with operators.
-pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
+/// Parser of a value without operators.
+type Atom = fn(&mut Cursor) -> Parsed<ValueAst>;
+
+/// Parses a value with operators, whose operands `atom` parses.
+pub fn value(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
     cursor.nested(|cursor| {
         joined(cursor, "or", ("Or", ExprAstKind::Or), |cursor| {
-            joined(cursor, "and", ("And", ExprAstKind::And), negation)
+            joined(cursor, "and", ("And", ExprAstKind::And), |cursor| negation(cursor, atom))
         })
     })
 }
@@ -54,17 +56,17 @@ fn joined(
     Ok(left)
 }
 
-fn negation(cursor: &mut Cursor) -> Parsed<ValueAst> {
+fn negation(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
     if !cursor.at_word("not") {
-        return comparison(cursor);
+        return comparison(cursor, atom);
     }
     let sign = cursor.bump().span;
-    let inner = cursor.nested(negation)?;
+    let inner = cursor.nested(|cursor| negation(cursor, atom))?;
     Ok(unary(inner, sign, ("Not", ExprAstKind::Not)))
 }
 
-fn comparison(cursor: &mut Cursor) -> Parsed<ValueAst> {
-    let left = terms(cursor)?;
+fn comparison(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
+    let left = terms(cursor, atom)?;
     if let ValueAstKind::Literal(item) = &left.kind
         && let Some(negated) = in_op(cursor)
     {
@@ -79,7 +81,7 @@ fn comparison(cursor: &mut Cursor) -> Parsed<ValueAst> {
         return Ok(left);
     };
     let sign = cursor.since(sign);
-    let right = terms(cursor)?;
+    let right = terms(cursor, atom)?;
     let compare = |left, right| ExprAstKind::Compare { op, left: Box::new(left), right: Box::new(right) };
     let compared = combined(left, right, compare, (name, sign));
     match (op, &compared.kind) {
@@ -88,8 +90,8 @@ fn comparison(cursor: &mut Cursor) -> Parsed<ValueAst> {
     }
 }
 
-fn terms(cursor: &mut Cursor) -> Parsed<ValueAst> {
-    binary(cursor, &SUMS, |cursor| binary(cursor, &PRODUCTS, signed))
+fn terms(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
+    binary(cursor, &SUMS, |cursor| binary(cursor, &PRODUCTS, |cursor| signed(cursor, atom)))
 }
 
 fn binary(
@@ -111,10 +113,10 @@ fn binary(
     }
 }
 
-fn signed(cursor: &mut Cursor) -> Parsed<ValueAst> {
+fn signed(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
     if cursor.at("-") && !number::at_signed(cursor) {
         let sign = cursor.bump().span;
-        let inner = cursor.nested(signed)?;
+        let inner = cursor.nested(|cursor| signed(cursor, atom))?;
         return Ok(unary(inner, sign, ("Neg", ExprAstKind::Negate)));
     }
     let mut value = atom(cursor)?;

@@ -76,13 +76,13 @@ pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
 /// It consists of names, calls, constants, `case`, `fold` and comprehensions.
 pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
-    let first = infix::value(cursor)?;
+    let first = infix::value(cursor, atom)?;
     if !cursor.at("|") {
         return Ok(first);
     }
     let mut alternatives = vec![first];
     while cursor.eat("|") {
-        alternatives.push(infix::value(cursor)?);
+        alternatives.push(infix::value(cursor, atom)?);
     }
     Ok(ValueAst { kind: ValueAstKind::Alternatives(alternatives), span: cursor.since(start) })
 }
@@ -112,10 +112,10 @@ pub(super) fn atom(cursor: &mut Cursor) -> Parsed<ValueAst> {
 fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     let token = cursor.peek();
     if choice::begins_case(cursor) {
-        return choice::case(cursor).map(ValueAstKind::Case);
+        return choice::case(cursor, value).map(ValueAstKind::Case);
     }
     if cursor.at_word("fold") && cursor.nth(1).kind == TokenKind::Ident {
-        return choice::fold(cursor).map(|fold| ValueAstKind::Fold(Box::new(fold)));
+        return choice::fold(cursor, value).map(|fold| ValueAstKind::Fold(Box::new(fold)));
     }
     if cursor.at("[") {
         return list(cursor);
