@@ -2,7 +2,7 @@
 //!
 //! The text files of this folder list, for each operator, the conditions that every valid call fulfills. Type
 //! constraints are in the generated table. The linter, the verification of `onnx-fix` and the tests read
-//! the same entries. [`parse`] describes the language, and `infer/constraints` evaluates it.
+//! the same entries. The module `parse` describes the language, and `infer/constraints` evaluates it.
 
 mod parse;
 
