@@ -299,8 +299,8 @@ impl Task<'_> {
         }
         let remaining = self.remaining(source, outcome);
         let is_written = remaining.may_write(args.allow_errors);
-        let status = if remaining.errors.is_empty() { Status::Clean } else { Status::Found };
-        if status == Status::Found {
+        let status = if remaining.is_fatal() { Status::Found } else { Status::Clean };
+        if !remaining.errors.is_empty() {
             done.say(&source.name, &remaining.errors, args);
             done.said += &remaining.verdict(&source.name, self.target.as_deref(), is_written);
         }

@@ -21,6 +21,9 @@ use crate::rules::rule::Phase;
 /// Rules whose errors no conversion removes: the node fails in every opset.
 const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
+/// Family of rules whose errors concern some inputs or sizes only: the result works where the source does.
+const PARTIAL: &str = "EXP";
+
 /// Errors in a result.
 #[derive(Debug, Default)]
 pub struct Remaining {
@@ -31,9 +34,14 @@ pub struct Remaining {
 }
 
 impl Remaining {
+    /// Returns true if an error concerns every run.
+    pub fn is_fatal(&self) -> bool {
+        self.errors.iter().any(|error| !error.code.starts_with(PARTIAL))
+    }
+
     /// Returns true if the result may be written.
     pub fn may_write(&self, allow_errors: bool) -> bool {
-        self.errors.is_empty() || (allow_errors && self.new == 0)
+        !self.is_fatal() || (allow_errors && self.new == 0)
     }
 
     /// Returns the line that states the number of errors, and whether the result is written to `target`.
@@ -41,6 +49,9 @@ impl Remaining {
         let (count, many) = (counted(self.errors.len(), "error"), self.errors.len() > 1);
         let remain = if many { "remain" } else { "remains" };
         match target {
+            _ if !self.is_fatal() => {
+                format!("warning: {count} of `{source}` {remain}: the model fails for some inputs or sizes\n")
+            }
             None => format!("error: {count} of `{source}` {remain}\n"),
             Some(target) if is_written => {
                 format!(
