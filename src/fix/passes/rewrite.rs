@@ -89,8 +89,8 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
             }
         }
         let mut done = extract::run(model, graph, facts, uses, &task);
-        if matches!(done, extract::Done::Blocked(_)) && target.profiles.len() != options.targets.len() {
-            // A node has no kernel in any equivalent form: the preference gives way.
+        if !matches!(done, extract::Done::Planned { .. }) && target.profiles.len() != options.targets.len() {
+            // A node, or an `Identity` that the result needs, has no kernel: the preference gives way.
             let target = Target { profiles: options.targets.clone(), ..target.clone() };
             done = extract::run(model, graph, facts, uses, &extract::Task { target: &target, ..task });
         }
