@@ -11,9 +11,9 @@ use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::evidence::{Input, Linted, accepted};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
-use crate::graph::Model;
 use crate::graph::syntax::TextSpans;
 use crate::graph::syntax::suggest::counted;
+use crate::graph::{Id as _, Model, scopes};
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::rule::Phase;
@@ -138,6 +138,13 @@ impl Linter<'_> {
             ..self.settings.lint_options(self.input)
         };
         let mut findings = lint_text(model, spans, &options);
+        // Graphs of inlined branches remain in memory, but are not written.
+        let live: FxHashSet<u32> = scopes::live(model)
+            .into_iter()
+            .flat_map(|graph| &model.graphs[graph].nodes)
+            .map(|node| node.index() as u32)
+            .collect();
+        findings.retain(|finding| finding.nodes.first().is_none_or(|node| live.contains(node)));
         findings.retain_mut(|finding| {
             finding.file = self.input.name.clone();
             self.settings.enables(self.input, finding) && finding.level == Level::Error
