@@ -1,14 +1,9 @@
 //! Command-line behavior of `onnx-fix`: output, refusals, exit status.
 
-use crate::tool::{CLUMSY, FAULTY, Ran, SOUND, Sandbox};
+use crate::tool::{CLUMSY, FAULTY, SOUND, Sandbox, check};
 
 fn sandbox() -> Sandbox {
     Sandbox::new(&[("sound.onnxtxt", SOUND), ("clumsy.onnxtxt", CLUMSY), ("faulty.onnxtxt", FAULTY)])
-}
-
-fn check(ran: &Ran, status: i32, expected: &str) {
-    assert_eq!(ran.status, status, "{ran:?}");
-    assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
 }
 
 #[test]

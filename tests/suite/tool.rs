@@ -17,6 +17,13 @@ pub struct Ran {
     pub stderr: String,
 }
 
+/// Checks the exit status and a part of standard error.
+#[track_caller]
+pub fn check(ran: &Ran, status: i32, expected: &str) {
+    assert_eq!(ran.status, status, "{ran:?}");
+    assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+}
+
 /// A valid model in ONNX text, without findings.
 pub const SOUND: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y) {\n  y = Relu (x)\n}\n";

@@ -324,7 +324,8 @@ impl Task<'_> {
         let Settings { catalog, options, lint, .. } = &*self.settings;
         let linter = Linter { input: &input, settings: lint, catalog };
         // If the linter fails, the result is still correct.
-        let remaining = crash::guard(|| linter.remaining(source, &outcome.model, options));
+        let result = outcome.changed.then_some(&outcome.model);
+        let remaining = crash::guard(|| linter.remaining(source, result, options));
         remaining.unwrap_or_default()
     }
 }

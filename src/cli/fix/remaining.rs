@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::analyses::context::number;
 use crate::cli::catalog::Catalog;
 use crate::cli::lint::settings::Settings;
 use crate::cli::lint::suppress::Suppressions;
@@ -13,7 +14,7 @@ use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
 use crate::graph::syntax::TextSpans;
 use crate::graph::syntax::suggest::counted;
-use crate::graph::{Id as _, Model, scopes};
+use crate::graph::{Model, scopes};
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::rule::Phase;
@@ -21,7 +22,9 @@ use crate::rules::rule::Phase;
 /// Rules whose errors no conversion removes: the node fails in every opset.
 const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
-/// Family of rules whose errors concern some inputs or sizes only: the result works where the source does.
+/// Family of rules whose errors concern some inputs or sizes only.
+///
+/// The result works where the source does.
 const PARTIAL: &str = "EXP";
 
 /// Errors in a result.
@@ -87,9 +90,12 @@ pub struct Linter<'a> {
 impl Linter<'_> {
     /// Lints the result of fixing `source`, and returns the errors that are not suppressed.
     ///
-    /// A suppression in the source also applies to the same error in the result.
-    pub fn remaining(&self, source: &ModelFile, result: &Model, options: &Options) -> Remaining {
+    /// `result` is `None` if it is the source. A suppression in the source also applies to the same error in the result.
+    pub fn remaining(&self, source: &ModelFile, result: Option<&Model>, options: &Options) -> Remaining {
         let all = self.errors_in_file(source);
+        let Some(result) = result else {
+            return Remaining { errors: self.unsuppressed(&source.model, all), new: 0 };
+        };
         let open = self.unsuppressed(&source.model, all.clone()).into_iter();
         let open: FxHashMap<Key, Finding> = open.map(|error| (key(&error), error)).collect();
         let suppressed: FxHashSet<Key> = all.iter().map(key).filter(|key| !open.contains_key(key)).collect();
@@ -138,21 +144,27 @@ impl Linter<'_> {
             ..self.settings.lint_options(self.input)
         };
         let mut findings = lint_text(model, spans, &options);
-        // Graphs of inlined branches remain in memory, but are not written.
-        let live: FxHashSet<u32> = scopes::live(model)
-            .into_iter()
-            .flat_map(|graph| &model.graphs[graph].nodes)
-            .map(|node| node.index() as u32)
-            .collect();
-        findings.retain(|finding| finding.nodes.first().is_none_or(|node| live.contains(node)));
         findings.retain_mut(|finding| {
             finding.file = self.input.name.clone();
             self.settings.enables(self.input, finding) && finding.level == Level::Error
         });
+        if findings.is_empty() {
+            return findings;
+        }
+        // Graphs of inlined branches remain in memory, but are not written.
+        let live: FxHashSet<u32> = scopes::live(model)
+            .into_iter()
+            .flat_map(|graph| &model.graphs[graph].nodes)
+            .map(|&node| number(node))
+            .collect();
+        findings.retain(|finding| finding.nodes.first().is_none_or(|node| live.contains(node)));
         findings
     }
 
     fn unsuppressed(&self, model: &Model, findings: Vec<Finding>) -> Vec<Finding> {
+        if findings.is_empty() {
+            return findings;
+        }
         let mut linted = Linted { findings, accepted: accepted::accepted(model, None), ..Linted::default() };
         Suppressions::new(self.catalog).apply(self.input, self.settings, &mut linted, &mut Vec::new());
         linted.findings
