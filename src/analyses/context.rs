@@ -101,6 +101,14 @@ impl<'a> LintContext<'a> {
         finding
     }
 
+    /// Creates a finding at the declaration of an input or output, with its Python line.
+    pub fn at_declaration(&self, rule: RuleId, value: ValueId, message: impl Into<String>) -> Finding {
+        let mut finding = rule.finding(message, self.places.declaration(value));
+        finding.source = self.places.source_of_value(value);
+        finding.anchor.module = self.model.values[value].name.clone();
+        finding
+    }
+
     /// Creates a finding at a part of a graph that is not a node; `text` is the ONNX text of that part.
     pub fn at_graph(
         &self,

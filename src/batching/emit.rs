@@ -7,7 +7,7 @@ use super::obstacle::{Kind, Obstacle, Result, unsupported};
 use crate::edit::{At, Item, PatchNode, PatchOp};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
 use crate::infer::Array;
-use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
+use crate::schema::{self, AttrUse, OpUse, Operand, ValueType};
 
 /// Returns an integer attribute.
 pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
@@ -75,10 +75,7 @@ impl Cx<'_> {
         let ty = |&item: &It| self.elem_of(item).map(ValueType::Tensor);
         let operands: Vec<Operand> =
             inputs.iter().map(|item| Operand::Present { ty: ty(item), negative: false }).collect();
-        let attrs: Vec<AttrUse> = attrs
-            .iter()
-            .map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) })
-            .collect();
+        let attrs: Vec<AttrUse> = attrs.iter().map(AttrUse::from).collect();
         let outputs = [Operand::Present { ty: None, negative: false }];
         let node =
             OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef, canonical};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
-use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
+use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
 use crate::targets::{Answer, Profile, Query};
 
 /// Opsets of the result, and the runtimes that must support it.
@@ -116,8 +116,7 @@ impl Target {
         let key = tables.op(call.op);
         let (epoch, opset) = (key.epoch?, self.opset(&key.domain)?);
         let attrs = tables.attrs(call.attrs).iter();
-        let attrs: Vec<AttrUse> =
-            attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+        let attrs: Vec<AttrUse> = attrs.map(AttrUse::from).collect();
         let inputs = call.children[..usize::from(call.inputs)].iter();
         let inputs: Vec<Operand> = inputs.map(|&child| operand(egraph, child)).collect();
         let op = OpUse {

@@ -11,7 +11,7 @@ use crate::graph::dim::Dim;
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Facts, Shape};
-use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
+use crate::schema::{self, Illegal, Obstacle};
 use crate::source::SourceFiles;
 use crate::targets::{Refusal, free_inputs, judge};
 
@@ -57,20 +57,8 @@ pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
 pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opset: u16) -> Option<Illegal> {
     let node = &model.nodes[id];
     schema::lookup(node.domain(), &node.op_type, u16::MAX)?;
-    let operand = |value: &Option<ValueId>| match *value {
-        Some(value) => {
-            Operand::Present { ty: facts.and_then(|facts| facts[value].value_type()), negative: false }
-        }
-        None => Operand::Absent,
-    };
-    let attrs = node.attrs.iter();
-    let attrs: Vec<AttrUse> =
-        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
-    let inputs: Vec<Operand> = node.inputs.iter().map(operand).collect();
-    let outputs: Vec<Operand> = node.outputs.iter().map(operand).collect();
-    let (domain, name) = (node.domain(), &*node.op_type);
-    let op = OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs };
-    schema::legal(&op, opset).err()
+    let ty = |value: ValueId| facts.and_then(|facts| facts[value].value_type());
+    schema::with_use(node, ty, |op| schema::legal(op, opset).err())
 }
 
 /// Returns a finding if the requested opset is unknown, or if the model does not import ai.onnx.

@@ -4,9 +4,9 @@
 //! Comparisons return booleans, so the dtype in which they compare follows only from PyTorch's promotion
 //! rules.
 
-use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
-
 use super::builder::Builder;
+use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
+use crate::torch::promotion::{self, category};
 
 /// Operators that promote their operands to a dtype that their result does not show.
 const COMPARING: [&str; 11] =
@@ -50,25 +50,12 @@ fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
 /// Combines the dtypes of two precedence levels: `lower` counts only if its kind is higher.
 fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
-    match kind(high) {
-        kind_of_high if kind_of_high >= kind(low) => Some(high),
-        _ => promote(high, low),
-    }
-}
-
-/// Returns the promotion rank of a dtype: bool, integer, float, complex.
-fn kind(elem: ElemType) -> u8 {
-    match elem {
-        ElemType::Bool => 0,
-        ElemType::Complex64 | ElemType::Complex128 => 3,
-        elem if elem.is_float() => 2,
-        _ => 1,
-    }
+    if category(high) >= category(low) { Some(high) } else { promote(high, low) }
 }
 
 /// Returns the promoted dtype of two dtypes; `None` if PyTorch does not promote them.
 fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
-    const ORDER: [ElemType; 10] = [
+    const DTYPES: [ElemType; 10] = [
         ElemType::Bool,
         ElemType::Uint8,
         ElemType::Int8,
@@ -80,13 +67,7 @@ fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
         ElemType::Float,
         ElemType::Double,
     ];
-    let place = |elem: ElemType| ORDER.iter().position(|&other| other == elem);
-    let (low, high) = (place(a)?.min(place(b)?), place(a)?.max(place(b)?));
-    Some(match (ORDER[low], ORDER[high]) {
-        (ElemType::Uint8, ElemType::Int8) => ElemType::Int16,
-        (ElemType::Float16, ElemType::Bfloat16) => ElemType::Float,
-        (_, high) => high,
-    })
+    (DTYPES.contains(&a) && DTYPES.contains(&b)).then(|| promotion::promoted(a, b))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod constraints;
 mod find;
 mod legal;
 mod model;
+mod node_use;
 mod obstacle;
 pub mod operator;
 mod release;
@@ -30,8 +31,9 @@ pub use legal::{AttrUse, OpUse, Operand, legal, legal_identity, makes_constants,
 pub use model::{
     Arity, AttrDefault, AttrSpec, AttrView, Determinism, Domain, Formal, Schema, Ty, TypeParam, Values,
 };
+pub use node_use::with_use;
 pub use obstacle::{Illegal, Obstacle, Slot};
 pub use operator::operator;
 pub use release::{Release, first_opset_of, release};
 pub use types::{TypeSet, ValueType};
-pub use written::{opset_as_written, written_for};
+pub use written::{is_resize_without_roi, opset_as_written, written_for};

@@ -1,8 +1,9 @@
 //! The opset that a node was written for, if it is invalid at the opset of its model.
 
 use super::find::{lookup, versions};
-use super::legal::{AttrUse, OpUse, Operand, obstacles};
-use super::model::{AttrView, Schema};
+use super::legal::{OpUse, Operand, obstacles};
+use super::model::Schema;
+use super::node_use::with_use;
 use super::obstacle::Obstacle;
 use crate::graph::Node;
 
@@ -19,17 +20,7 @@ pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
     if in_force.is_none_or(|schema| is_plainly_valid(node, schema)) {
         return opset;
     }
-    let attrs = node.attrs.iter();
-    let attrs: Vec<AttrUse> =
-        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
-    let operands = |values: &[Option<crate::graph::ValueId>]| -> Vec<Operand> {
-        let operand = |value: &Option<_>| value.map_or(Operand::Absent, |_| Operand::tensor(None));
-        values.iter().map(operand).collect()
-    };
-    let (inputs, outputs) = (operands(&node.inputs), operands(&node.outputs));
-    let (domain, name) = (node.domain(), &*node.op_type);
-    let op = OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs };
-    written_for(&op, imported).map_or(opset, i64::from)
+    with_use(node, |_| None, |op| written_for(op, imported)).map_or(opset, i64::from)
 }
 
 /// Returns the opset closest to `opset` in which a use of an operator is valid.
@@ -91,8 +82,8 @@ fn is_plainly_valid(node: &Node, schema: &Schema) -> bool {
         && required().all(|spec| node.attr(spec.name).is_some())
 }
 
-/// Whether a Resize has the scales of opset 10 in the place of the region of interest.
-fn is_resize_without_roi(op: &OpUse, opset: u16) -> bool {
+/// Whether a node is a Resize with the scales of opset 10 in the place of the region of interest.
+pub fn is_resize_without_roi(op: &OpUse, opset: u16) -> bool {
     let is_present = |at: usize| op.inputs.get(at).is_some_and(|input| *input != Operand::Absent);
     op.domain.is_empty()
         && op.name == "Resize"

@@ -9,6 +9,7 @@ mod detect;
 pub mod id;
 mod lint;
 pub mod op;
+pub mod promotion;
 mod support;
 pub mod trace;
 pub mod types;

@@ -1,10 +1,11 @@
 //! Casts that give the inputs of a node the types that its operator requires.
 
-use super::promotion::{category, fits, is_numeric, promoted};
+use super::lossless::{fits, is_numeric};
 use crate::analyses::LintContext;
 use crate::graph::{ElemType, Node, NodeId};
 use crate::infer::Fact;
 use crate::schema::{self, Arity, Formal, Schema, Ty, TypeSet};
+use crate::torch::promotion::{category, promoted};
 
 /// Casts before and after a node.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::graph::{
 use crate::infer::{self, Declarer};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
-use crate::schema::{self, AttrUse, AttrView, OpUse, Operand};
+use crate::schema;
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
@@ -34,22 +34,8 @@ pub fn written_for(cx: &LintContext, id: NodeId, with_types: bool) -> Option<u16
     if cx.model.callee(id).is_some() || is_of_runtime {
         return None;
     }
-    with_use(cx, node, with_types, |op| schema::written_for(op, opset))
-}
-
-/// Calls `f` with the use of the operator by a node.
-fn with_use<T>(cx: &LintContext, node: &Node, with_types: bool, f: impl FnOnce(&OpUse) -> T) -> T {
-    let attrs = node.attrs.iter();
-    let attrs: Vec<AttrUse> =
-        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
-    let operand = |value: &Option<ValueId>| {
-        let ty = |value: ValueId| cx.facts[value].value_type().filter(|_| with_types);
-        value.map_or(Operand::Absent, |value| Operand::Present { ty: ty(value), negative: false })
-    };
-    let inputs: Vec<Operand> = node.inputs.iter().map(operand).collect();
-    let outputs: Vec<Operand> = node.outputs.iter().map(operand).collect();
-    let (domain, name) = (node.domain(), &*node.op_type);
-    f(&OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs })
+    let ty = |value: ValueId| cx.facts[value].value_type().filter(|_| with_types);
+    schema::with_use(node, ty, |op| schema::written_for(op, opset))
 }
 
 /// Returns the patch that converts a node to the opset of its graph; `None` if it cannot be converted.
@@ -180,9 +166,11 @@ fn spliced(
         let form = PatchOp::New { domain: Arc::from(""), op_type: Arc::from("Constant"), attrs };
         patch.nodes.push(new_node(form, Vec::new(), vec![Some(item)], id, &rule));
     }
+    let version = u16::try_from(opset).ok()?;
     for &inner in &scope.nodes {
         let node = &single.nodes[inner];
-        if !is_legal(node, u16::try_from(opset).ok()?) || node.graphs().next().is_some() {
+        let is_legal = schema::with_use(node, |_| None, |op| schema::legal(op, version).is_ok());
+        if !is_legal || node.graphs().next().is_some() {
             return None;
         }
         let mut outputs = Vec::new();
@@ -227,19 +215,6 @@ fn new_node(
     rule: &Arc<str>,
 ) -> PatchNode {
     PatchNode { form, inputs, outputs, at: At::Origin, origin: vec![origin], rule: Some(rule.clone()) }
-}
-
-/// Whether an opset supports the attributes and operands of a node. Types are not checked.
-fn is_legal(node: &Node, opset: u16) -> bool {
-    let attrs = node.attrs.iter();
-    let attrs: Vec<AttrUse> =
-        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
-    let operand = |value: &Option<ValueId>| value.map_or(Operand::Absent, |_| Operand::tensor(None));
-    let inputs: Vec<Operand> = node.inputs.iter().map(operand).collect();
-    let outputs: Vec<Operand> = node.outputs.iter().map(operand).collect();
-    let (domain, name) = (node.domain(), &*node.op_type);
-    let op = OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs };
-    schema::legal(&op, opset).is_ok()
 }
 
 /// Replaces the tensors of an attribute.

@@ -3,8 +3,8 @@
 mod casts;
 mod convert;
 mod functions;
+mod lossless;
 mod patches;
-pub mod promotion;
 mod subgraphs;
 
 pub use casts::{Casts, casts};

@@ -1,10 +1,11 @@
 //! Repairs of subgraphs: outer values as outputs, types that differ between runs, wrong declarations.
 
 use super::Casts;
-use super::promotion::{is_numeric, promoted};
+use super::lossless::is_numeric;
 use crate::analyses::LintContext;
 use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, TypeKind};
 use crate::infer::{Conflict, Facts, Fault};
+use crate::torch::promotion::promoted;
 
 /// Change of an output of a subgraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

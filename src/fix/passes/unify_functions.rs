@@ -5,7 +5,10 @@
 use super::{relabel_opset, rewrite};
 use crate::analyses::repairs::{functions_of_other_opset, is_wanted};
 use crate::diag::Finding;
-use crate::diag::rule_ids::{CONVERTED_NODE, FUNCTION_OPSET};
+use crate::diag::rule_ids::{
+    ADAPTED_FORM, CONSTANT_RESULT, CONVERTED_NODE, DEAD_NODE, FUNCTION_OPSET, RELABELLED_VERSION,
+    REPEATED_NODE, UNUSED_OUTPUT,
+};
 use crate::edit::Editor;
 use crate::fix::context::Context;
 use crate::fix::options::Options;
@@ -17,14 +20,7 @@ use crate::rules::rule::Phase;
 pub const PASS: Pass = Pass {
     id: "unify-functions",
     summary: "Converts local functions with nodes that are not valid at the opset of the model.",
-    codes: &[
-        relabel_opset::PASS.codes[0],
-        rewrite::PASS.codes[0],
-        rewrite::PASS.codes[1],
-        rewrite::PASS.codes[2],
-        rewrite::PASS.codes[3],
-        rewrite::PASS.codes[4],
-    ],
+    codes: &[RELABELLED_VERSION, ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT],
     phases: &[Phase::Convert],
     need: Need::Required,
     is_enabled: |cx| is_wanted(&cx.options.selection, FUNCTION_OPSET.code, CONVERTED_NODE.code),

@@ -134,7 +134,7 @@ impl Scope<'_> {
             return Some(Value::Answer(decided(self.position(name).is_some())));
         }
         // In older versions of an operator, an input may be an attribute.
-        if matches!(function, "ints" | "int" | "reals") && !self.has_formal(name) {
+        if matches!(function, "ints" | "int" | "reals") && self.formal(name).is_none() {
             return self.attribute(name);
         }
         let at = self.position(name)?;
@@ -157,10 +157,6 @@ impl Scope<'_> {
         let elem = i32::try_from(number).ok().and_then(ElemType::from_number);
         let allowed = schema.allowed(schema.output(0)?);
         Some(Value::Answer(decided(elem.is_some_and(|elem| allowed.has_tensor(elem)))))
-    }
-
-    fn has_formal(&self, name: &str) -> bool {
-        self.cx.schema.is_some_and(|schema| schema.inputs.iter().any(|formal| formal.name == name))
     }
 
     fn attribute_is_present(&self, args: &[Expr]) -> Option<Value> {

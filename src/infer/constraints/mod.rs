@@ -59,20 +59,21 @@ impl Scope<'_> {
         }
     }
 
+    /// Returns the position of a formal input; `None` if this version has no such input.
+    fn formal(&self, input: &str) -> Option<usize> {
+        self.cx.schema?.inputs.iter().position(|formal| formal.name == input)
+    }
+
     /// Returns the positions of the inputs of a formal, which are several if it is variadic.
     fn positions(&self, input: &str) -> Option<std::ops::Range<usize>> {
-        let formals = self.cx.schema?.inputs;
-        let at = formals.iter().position(|formal| formal.name == input)?;
-        let end =
-            if matches!(formals[at].option, Arity::Variadic { .. }) { self.cx.inputs() } else { at + 1 };
-        Some(at..end)
+        let at = self.formal(input)?;
+        let is_variadic = matches!(self.cx.schema?.inputs[at].option, Arity::Variadic { .. });
+        Some(at..if is_variadic { self.cx.inputs() } else { at + 1 })
     }
 
     /// Returns the position of an input that is present.
     fn position(&self, input: &str) -> Option<usize> {
-        let formals = self.cx.schema?.inputs;
-        let at = formals.iter().position(|formal| formal.name == input)?;
-        (at < self.cx.inputs() && self.cx.has(at)).then_some(at)
+        self.formal(input).filter(|&at| self.cx.has(at))
     }
 
     /// Returns the value of an attribute or constant input, for a message.

@@ -23,14 +23,12 @@ impl Scope<'_> {
 
     fn shape_of(&mut self, at: usize, shapes: &[Vec<Axis>], text: &'static str) -> Option<Fault> {
         let dims = self.cx.dims(at)?.to_vec();
-        let fits = |scope: &Self, axes| scope.fits(&dims, axes);
-        if !shapes.iter().any(|axes| fits(self, axes)) {
+        let Some(expected) = shapes.iter().find_map(|axes| self.matched(&dims, axes)) else {
             let required = self.shown_shapes(shapes);
             return Some(Fault::Shape { input: at, shape: Shape::new(dims), text, required });
-        }
-        if let [axes] = shapes
-            && let Some(expected) = self.expected(&dims, axes)
-        {
+        };
+        // The first possible one of several shapes need not be the right one.
+        if shapes.len() == 1 {
             for (name, value) in expected.bound {
                 self.sizes.entry(name).or_insert(value);
             }
@@ -50,26 +48,24 @@ impl Scope<'_> {
         (!is_valid).then(|| Fault::Shape { input: at, shape: Shape::new(dims), text, required })
     }
 
-    /// Returns true unless the dimensions contradict the shape.
-    fn fits(&self, dims: &[Size], axes: &[Axis]) -> bool {
-        let has_rest = axes.iter().any(|axis| matches!(axis, Axis::Rest(_)));
-        let rest = axes.iter().find_map(|axis| match axis {
+    /// Matches dimensions against a shape; `None` if they contradict it.
+    fn matched(&self, dims: &[Size], axes: &[Axis]) -> Option<Expected> {
+        let rest = axes.iter().find(|axis| is_rest(axis));
+        let known = rest.and_then(|axis| match axis {
             Axis::Rest(name) => Some(self.sizes.get(name)?.as_ints()?.len()),
             _ => None,
         });
-        let fixed = axes.len() - usize::from(has_rest);
-        let has_rank = match (has_rest, rest) {
-            (true, Some(rest)) => dims.len() == fixed + rest,
-            (true, None) => dims.len() >= fixed,
-            (false, _) => dims.len() == fixed,
+        let fixed = axes.len() - usize::from(rest.is_some());
+        let has_rank = match (rest, known) {
+            (Some(_), Some(known)) => dims.len() == fixed + known,
+            (Some(_), None) => dims.len() >= fixed,
+            (None, _) => dims.len() == fixed,
         };
-        has_rank
-            && self.expected(dims, axes).is_none_or(|expected| {
-                dims.iter().zip(&expected.sizes).all(|(dim, size)| !self.differ(dim, size))
-            })
+        let expected = self.expected(dims, axes).filter(|_| has_rank)?;
+        dims.iter().zip(&expected.sizes).all(|(dim, size)| !self.differ(dim, size)).then_some(expected)
     }
 
-    /// Matches dimensions of a possible rank against a shape.
+    /// Returns the sizes that a shape requires of dimensions; `None` if there are too few.
     fn expected(&self, dims: &[Size], axes: &[Axis]) -> Option<Expected> {
         let rest = (dims.len() + 1).checked_sub(axes.len()).filter(|_| axes.iter().any(is_rest)).unwrap_or(0);
         let (mut sizes, mut bound) = (Vec::new(), Vec::new());

@@ -15,14 +15,10 @@ fn dropped(cx: &LintContext, input: ValueId) -> Finding {
     let name = cx.name(input);
     let label =
         if cx.uses.of(input).is_empty() { "no node uses it" } else { "no output depends on its users" };
-    let mut finding = DROPPED_INPUT
-        .finding(format!("input `{name}` is unused: no output depends on it"), cx.places.declaration(input))
+    cx.at_declaration(DROPPED_INPUT, input, format!("input `{name}` is unused: no output depends on it"))
         .label(label)
         .note("this happens if .item(), int() or `if` turned its value into a constant during tracing")
-        .help("remove it from `forward`, or keep its value a tensor until it is used");
-    finding.source = cx.places.source_of_value(input);
-    finding.anchor.module = cx.model.values[input].name.clone();
-    finding
+        .help("remove it from `forward`, or keep its value a tensor until it is used")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

@@ -32,16 +32,13 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
     };
     let message =
         format!("input `{name}` declares `{size}` dynamic, but the exported graph is valid {holds}");
-    let mut finding = BAKED_SHAPE
-        .at(level)
-        .finding(message, cx.places.declaration(input))
+    let finding = cx
+        .at_declaration(BAKED_SHAPE.at(level), input, message)
         .label(format!("axis {axis} is dynamic"))
         .note(
             "torch.export recorded this range, within which conditions like `if x.shape[1] > 8` are constant",
         )
         .help("if the range is not intended, remove the condition on the size from `forward`");
-    finding.source = cx.places.source_of_value(input);
-    finding.anchor.module = cx.model.values[input].name.clone();
     Some(finding)
 }
 
@@ -101,15 +98,11 @@ fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Findi
     let message = format!(
         "axis {axis} of input `{name}` is dynamic, but its name `{number}` is the size that the export fixed"
     );
-    let mut finding = BAKED_SHAPE
-        .at(if evidence.is_some() { Level::Warning } else { Level::Info })
-        .finding(message, cx.places.declaration(input))
+    let level = if evidence.is_some() { Level::Warning } else { Level::Info };
+    cx.at_declaration(BAKED_SHAPE.at(level), input, message)
         .label(label)
         .note("torch.export specialized the axis, for example because of a loop over it or a table of its length")
-        .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static");
-    finding.source = cx.places.source_of_value(input);
-    finding.anchor.module = cx.model.values[input].name.clone();
-    finding
+        .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static")
 }
 
 /// Returns the axes of an input whose names are numbers, with these numbers.

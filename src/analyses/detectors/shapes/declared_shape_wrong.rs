@@ -42,27 +42,32 @@ fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
     let message = format!("output `{}` declares {}", cx.name(port.value), list.join(", and "));
     // The declaration is correct for callers that use only this size.
     let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
-    let mut finding = rule.finding(message, cx.places.declaration(port.value));
-    finding.source = cx.places.source_of_value(port.value);
-    finding.anchor.module = cx.model.values[port.value].name.clone();
-    finding
+    cx.at_declaration(rule, port.value, message)
         .label("this size depends on the inputs")
         .note("at other sizes, runtimes warn, or plan memory for the wrong shape")
         .fix(Applicability::Safe, "declares it as dynamic")
+}
+
+/// Iterates over the axes with their declared and inferred sizes.
+///
+/// There are none if a rank is unknown, or if the ranks differ.
+fn declared_axes<'a>(
+    facts: &'a Facts,
+    port: &'a Port,
+) -> impl Iterator<Item = (usize, &'a Dimension, &'a Option<Dim>)> {
+    let declared = match port.info.ty.as_ref().map(|ty| &ty.kind) {
+        Some(TypeKind::Tensor { shape: Some(declared), .. }) => &declared[..],
+        _ => &[],
+    };
+    let known = facts[port.value].dims().filter(|dims| dims.len() == declared.len()).unwrap_or_default();
+    declared.iter().zip(known).enumerate().map(|(axis, (dimension, known))| (axis, dimension, known))
 }
 
 /// Returns the output axes that are declared static, although their sizes depend on the inputs.
 ///
 /// Inference proves the dependence.
 pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
-    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
-    else {
-        return Vec::new();
-    };
-    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
-        return Vec::new();
-    };
-    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
+    let of_axis = |(axis, dimension, known): (usize, &Dimension, &Option<Dim>)| {
         let DeclaredDim::Value(number) = dimension.dim else { return None };
         let size = known.as_ref().filter(|size| size.as_const().is_none())?;
         let is_of_input = |symbol: &Symbol| !facts.has_made(symbol) || facts.is_free(symbol);
@@ -71,7 +76,7 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
             && TRIED.iter().any(|&tried| size_at(size, tried).is_some_and(|size| size != number));
         (number >= 0 && varies).then(|| StaticDim { axis, number, size: size.clone() })
     };
-    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+    declared_axes(facts, port).filter_map(of_axis).collect()
 }
 
 /// Sizes of dynamic axes to try.
@@ -97,10 +102,7 @@ pub struct LostSize {
 fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     let list: Vec<String> = lost.iter().map(|lost| format!("`{}` is {}", lost.name, lost.size)).collect();
     let message = format!("the exporter lost axis names of output `{}`: {}", cx.name(value), list.join(", "));
-    let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
-    finding.source = cx.places.source_of_value(value);
-    finding.anchor.module = cx.model.values[value].name.clone();
-    finding.fix(Applicability::Safe, "restores these names")
+    cx.at_declaration(LOST_SYMBOL, value, message).fix(Applicability::Safe, "restores these names")
 }
 
 /// Creates the finding of an input of a subgraph with another element type than the value it receives.
@@ -153,21 +155,14 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 
 /// Returns the declared dimensions with generated names whose sizes follow from the inputs.
 pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
-    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
-    else {
-        return Vec::new();
-    };
-    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
-        return Vec::new();
-    };
-    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
+    let of_axis = |(axis, dimension, known): (usize, &Dimension, &Option<Dim>)| {
         let DeclaredDim::Param(name) = &dimension.dim else { return None };
         let dim = known.as_ref()?;
         let is_given = |symbol: &Symbol| !is_made_up(symbol.name()) && !facts.has_made(symbol);
         let is_named = dim.symbols().all(|symbol| is_given(symbol) && symbol.kind() == SymbolKind::Size);
         (is_made_up(name) && is_named).then(|| LostSize { axis, name: name.to_string(), size: dim.clone() })
     };
-    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+    declared_axes(facts, port).filter_map(of_axis).collect()
 }
 
 /// Whether PyTorch's tracing exporter generated the name: `Reshape12_dim_0`.

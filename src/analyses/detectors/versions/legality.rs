@@ -26,8 +26,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 
 /// Reports the obstacles of a node at its own opset, or else the first one at the requested opset.
 fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
-    let attrs: Vec<AttrUse> =
-        node.attrs.iter().map(|attr| AttrUse { name: &attr.name, value: (&attr.value).into() }).collect();
+    let attrs: Vec<AttrUse> = node.attrs.iter().map(AttrUse::from).collect();
     let operands = |values: &[Option<ValueId>]| -> Vec<Operand> {
         values.iter().map(|value| value.map_or(Operand::Absent, |value| operand(&cx.facts[value]))).collect()
     };

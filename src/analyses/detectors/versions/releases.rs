@@ -12,9 +12,6 @@ use crate::schema;
 /// Detector of OPV005 and OPV007.
 pub const DETECTOR: Detector = Detector { rules: &[IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED], run };
 
-/// Opset since which the second input of Resize is the region of interest, not the scales.
-const RESIZE_WITH_ROI: i64 = 11;
-
 fn ir_older_than_opset(ir_version: i64, opset: i64, first: i64) -> Finding {
     let message =
         format!("IR version {ir_version} is older than opset {opset}, which requires IR version {first}");
@@ -51,13 +48,14 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
     for (id, node) in cx.nodes() {
         let opset = cx.opset(node);
-        if node.is("Resize") && opset >= RESIZE_WITH_ROI && is_old_form(node) {
+        if node.is("Resize") && is_old_form(node, opset) {
             sink.push(relabelled_resize(cx, id, opset));
         }
     }
 }
 
 /// Whether a Resize has two inputs, without the scales or sizes of opset 11.
-fn is_old_form(node: &Node) -> bool {
-    node.input(1).is_some() && node.input(2).is_none() && node.input(3).is_none()
+fn is_old_form(node: &Node, opset: i64) -> bool {
+    let is_old = |opset| schema::with_use(node, |_| None, |op| schema::is_resize_without_roi(op, opset));
+    u16::try_from(opset).is_ok_and(is_old)
 }
