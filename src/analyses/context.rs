@@ -9,7 +9,7 @@ use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Id as _, Model, Node, NodeId, ValueId};
+use crate::graph::{Graph, GraphId, Id as _, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Fact, Facts};
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
@@ -59,6 +59,8 @@ pub struct LintContext<'a> {
     pub uses: &'a Uses,
     /// Options of the run.
     pub options: &'a LintOptions,
+    /// Graphs that are reachable from the main graph and the local functions, in file order.
+    graphs: Vec<GraphId>,
     /// Locator of the nodes and values of `model`.
     pub places: Locator<'a>,
 }
@@ -66,7 +68,11 @@ pub struct LintContext<'a> {
 impl<'a> LintContext<'a> {
     /// Creates a context. `facts` and `uses` must be those of `model`.
     pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses, options: &'a LintOptions) -> Self {
-        LintContext { model, facts, uses, options, places: Locator::new(model, uses, &options.sources) }
+        let mut graphs = scopes::live(model);
+        graphs.sort_unstable();
+        graphs.dedup();
+        let places = Locator::new(model, uses, &options.sources);
+        LintContext { model, facts, uses, options, graphs, places }
     }
 
     /// Adds the spans of the text that the model was parsed from, so that findings have lines and columns.
@@ -74,10 +80,16 @@ impl<'a> LintContext<'a> {
         LintContext { places: self.places.within(spans), ..self }
     }
 
-    /// Returns every node of every graph, subgraphs and functions included, in file order.
-    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
+    /// Returns every graph, subgraphs and functions included, in file order.
+    pub fn graphs(&self) -> impl Iterator<Item = (GraphId, &'a Graph)> {
         let model = self.model;
-        model.graphs.iter().flat_map(|(_, graph)| &graph.nodes).map(move |&id| (id, &model.nodes[id]))
+        self.graphs.iter().map(|&id| (id, &model.graphs[id]))
+    }
+
+    /// Returns every node of every graph, in file order.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> {
+        let model = self.model;
+        self.graphs().flat_map(|(_, graph)| &graph.nodes).map(|&id| (id, &model.nodes[id]))
     }
 
     /// Creates a finding at a part of a node, with the Python line of the node.

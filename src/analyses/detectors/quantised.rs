@@ -7,14 +7,24 @@ use crate::diag::rule_ids::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POS
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::schema::{self, Formal};
 
 /// Detector of QDQ001, QDQ002 and QDQ003.
 pub const DETECTORS: &[Detector] =
     &[Detector { rules: &[SCALE_NOT_POSITIVE, PER_CHANNEL_SIZE, DOUBLE_QUANTIZATION], run }];
 
-fn bad_scale(cx: &LintContext, node: NodeId, scale: f64) -> Finding {
-    let message = format!("the scale of `{}` is {scale}, but a scale must be positive", cx.node_name(node));
-    cx.at_node(SCALE_NOT_POSITIVE, node, Part::Input(1), message)
+fn bad_scale(cx: &LintContext, node: NodeId, input: usize, scale: f64) -> Finding {
+    let needed = if scale > 0.0 { "finite" } else { "positive" };
+    let message = format!("the scale of `{}` is {scale}, but a scale must be {needed}", cx.node_name(node));
+    let finding = cx.at_node(SCALE_NOT_POSITIVE, node, Part::Input(input), message);
+    if scale > 0.0 || scale.is_nan() {
+        return finding
+            .note(
+                "calibration derives such a scale from a tensor with an infinite value, like a mask of -inf",
+            )
+            .help("do not quantize this value, or mask with a finite number and calibrate again");
+    }
+    finding
         .note("some quantization tools write a scale of 0 for a channel that contains only zeros")
         .help("calibrate with data for which this value is not always zero, or set the scale to 1")
 }
@@ -38,8 +48,9 @@ fn double(cx: &LintContext, node: NodeId, first: NodeId) -> Finding {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
+        let scales = scales(cx, node).filter_map(|input| Some((input, not_positive(cx, node, input)?)));
+        sink.extend(scales.map(|(input, scale)| bad_scale(cx, id, input, scale)));
         if is_quantiser(node) {
-            sink.extend(not_positive(cx, node).map(|scale| bad_scale(cx, id, scale)));
             sink.extend(
                 channels(cx, node).map(|(scales, axis, size)| bad_channels(cx, id, scales, axis, size)),
             );
@@ -53,9 +64,24 @@ fn is_quantiser(node: &Node) -> bool {
         && matches!(&*node.op_type, "QuantizeLinear" | "DequantizeLinear")
 }
 
-fn not_positive(cx: &LintContext, node: &Node) -> Option<f64> {
-    let scales = cx.input(node, 1).and_then(Fact::as_const)?.f64s().ok()?;
-    scales.into_iter().find(|scale| scale.is_nan() || *scale <= 0.0)
+/// Returns the positions of the inputs that are scales of a quantized tensor.
+///
+/// The operator also has a zero point of the same tensor: `y_scale` and `y_zero_point`.
+fn scales(cx: &LintContext, node: &Node) -> impl Iterator<Item = usize> {
+    let opset = u16::try_from(cx.opset(node)).ok();
+    let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
+    let inputs = schema.map_or(&[][..], |schema| schema.inputs);
+    let is_scale = |formal: &Formal| {
+        let zero_point = formal.name.strip_suffix("_scale").map(|tensor| format!("{tensor}_zero_point"));
+        zero_point.is_some_and(|name| inputs.iter().any(|input| input.name.eq_ignore_ascii_case(&name)))
+    };
+    inputs.iter().enumerate().filter(move |(_, formal)| is_scale(formal)).map(|(input, _)| input)
+}
+
+/// Returns a scale that is not a positive finite number.
+fn not_positive(cx: &LintContext, node: &Node, input: usize) -> Option<f64> {
+    let scales = cx.input(node, input).and_then(Fact::as_const)?.f64s().ok()?;
+    scales.into_iter().find(|scale| !(scale.is_finite() && *scale > 0.0))
 }
 
 /// Returns the number of scales, the axis and the axis size, unless both numbers are equal.

@@ -3,7 +3,7 @@
 use super::Casts;
 use super::lossless::is_numeric;
 use crate::analyses::LintContext;
-use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, TypeKind};
+use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, TypeKind, scopes};
 use crate::infer::{Conflict, Facts, Fault};
 use crate::torch::promotion::promoted;
 
@@ -23,7 +23,8 @@ pub struct OutputRepair {
 /// ONNX Runtime requires that a subgraph itself defines its outputs.
 pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
     let mut found = Vec::new();
-    for (graph, scope) in model.graphs.iter() {
+    for graph in scopes::live(model) {
+        let scope = &model.graphs[graph];
         let Owner::Node(holder) = scope.owner else { continue };
         for (output, port) in scope.outputs.iter().enumerate() {
             if model.values[port.value].graph != graph {
@@ -37,8 +38,10 @@ pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
 /// Returns the inputs of subgraphs whose declared element type is not the inferred one.
 pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<(GraphId, usize)> {
     let mut found = Vec::new();
-    for (graph, scope) in model.graphs.iter().filter(|(_, scope)| matches!(scope.owner, Owner::Node(_))) {
-        for (input, port) in scope.inputs.iter().enumerate() {
+    for graph in scopes::live(model) {
+        let scope = &model.graphs[graph];
+        let inputs = scope.inputs.iter().filter(|_| matches!(scope.owner, Owner::Node(_)));
+        for (input, port) in inputs.enumerate() {
             let Some(TypeKind::Tensor { elem: Some(number), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
             else {
                 continue;

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::analyses::context::number;
 use crate::cli::catalog::Catalog;
 use crate::cli::lint::settings::Settings;
 use crate::cli::lint::suppress::Suppressions;
@@ -12,9 +11,9 @@ use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::evidence::{Input, Linted, accepted};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
+use crate::graph::Model;
 use crate::graph::syntax::TextSpans;
 use crate::graph::syntax::suggest::counted;
-use crate::graph::{Model, scopes};
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::rule::Phase;
@@ -148,16 +147,6 @@ impl Linter<'_> {
             finding.file = self.input.name.clone();
             self.settings.enables(self.input, finding) && finding.level == Level::Error
         });
-        if findings.is_empty() {
-            return findings;
-        }
-        // Graphs of inlined branches remain in memory, but are not written.
-        let live: FxHashSet<u32> = scopes::live(model)
-            .into_iter()
-            .flat_map(|graph| &model.graphs[graph].nodes)
-            .map(|&node| number(node))
-            .collect();
-        findings.retain(|finding| finding.nodes.first().is_none_or(|node| live.contains(node)));
         findings
     }
 

@@ -90,6 +90,7 @@ impl Scope<'_> {
         }
         match function {
             "version" => Some(Value::Int(Dim::known(self.cx.since()))),
+            "inputs" => known(self.cx.inputs()),
             "outputs" => known(self.cx.outs.len()),
             "len" => match arg(0)? {
                 Value::Ints(ints) => known(ints.len()),
@@ -114,6 +115,8 @@ impl Scope<'_> {
             "or" => arg(0).or_else(|| arg(1)),
             "select" => select(&arg(0)?, &arg(1)?),
             "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
+            // The width of the element type with this number.
+            "bits" => bits(elem(arg(0)?.as_int()?)?),
             "is_output_type" => self.is_output_type(arg(0)?.as_int()?),
             "without" => {
                 let (list, at) = (arg(0)?, arg(1)?);
@@ -143,6 +146,7 @@ impl Scope<'_> {
             "shape" => Some(Value::Ints(self.cx.dims(at)?.to_vec())),
             "dim" => select(&Value::Ints(self.cx.dims(at)?.to_vec()), &self.eval(args.get(1)?)?),
             "numel" => int(self.cx.shape(at).numel()),
+            "bits" => bits(self.cx.elem(at)?),
             "dtype" => Some(Value::Text(self.cx.elem(at)?.to_string())),
             "ints" => self.cx.ints(at).map(Value::Ints),
             "int" => int(self.cx.int_scalar(at)),
@@ -153,16 +157,26 @@ impl Scope<'_> {
 
     /// Decides whether the first output may have the element type with this number.
     fn is_output_type(&self, number: &Dim) -> Option<Value> {
-        let (schema, number) = (self.cx.schema?, number.as_const()?);
-        let elem = i32::try_from(number).ok().and_then(ElemType::from_number);
+        let schema = self.cx.schema?;
         let allowed = schema.allowed(schema.output(0)?);
-        Some(Value::Answer(decided(elem.is_some_and(|elem| allowed.has_tensor(elem)))))
+        number.as_const()?;
+        Some(Value::Answer(decided(elem(number).is_some_and(|elem| allowed.has_tensor(elem)))))
     }
 
     fn attribute_is_present(&self, args: &[Expr]) -> Option<Value> {
         let Some(Expr::Attr(name)) = args.first() else { return None };
         Some(Value::Answer(decided(self.cx.attr(name).is_some())))
     }
+}
+
+/// Returns the element type with a number.
+fn elem(number: &Dim) -> Option<ElemType> {
+    ElemType::from_number(i32::try_from(number.as_const()?).ok()?)
+}
+
+/// Returns the width of an element type.
+fn bits(elem: ElemType) -> Option<Value> {
+    Some(Value::Int(Dim::known(i64::try_from(elem.bits()?).ok()?)))
 }
 
 /// Returns the first or last elements of a list; an integer stands for all of its elements.

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::control::kinds_conflict;
+use super::declarations::declared_fact;
 use super::symbols::{FreshFor, without};
 use super::{Driver, scalar};
 use crate::graph::dim::{Dim, Interval, Symbol};
@@ -10,7 +11,7 @@ use crate::graph::{AttrValue, ElemType, GraphId, Id, Node, NodeId, ValueId};
 use crate::infer::call::Fresh;
 use crate::infer::declared::fill;
 use crate::infer::fact::Fact;
-use crate::infer::fault::Fault;
+use crate::infer::fault::{Expected, Fault};
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, number};
 
@@ -29,6 +30,7 @@ impl<'m> Driver<'m> {
         let before = vec![scalar(ElemType::Int64), scalar(ElemType::Bool)];
         let carry =
             Carry { before, after: Vec::new(), outputs_before: 1, first_input: 2, keeps_shapes: false };
+        self.compare_rank(id, 1, body, 1, 0);
         let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
         let steps = self.steps(id, node, body, states.len());
         let scanned = rest.into_iter().map(|fact| stacked(without(fact, &inner), 0, steps.clone()));
@@ -98,6 +100,9 @@ impl<'m> Driver<'m> {
             let (size, part) = sliced(&whole, axis_of("scan_input_axes", index));
             steps = meet_sizes(&steps, &size, &self.bounds).ok().flatten().or(steps);
             parts.push(part);
+        }
+        for input in 0..if batched { 0 } else { states + slices } {
+            self.compare_rank(id, input, body, input, usize::from(input >= states));
         }
         let carry = Carry {
             before: Vec::new(),
@@ -199,6 +204,22 @@ impl<'m> Driver<'m> {
         }
         let rest = outputs.split_off((carry.outputs_before + states.len()).min(outputs.len()));
         Iterated { states, rest, inner }
+    }
+
+    /// Reports a node input whose rank contradicts the declared rank of a subgraph input.
+    ///
+    /// The subgraph input has `sliced` axes less. ONNX Runtime does not load such a model.
+    fn compare_rank(&mut self, id: NodeId, input: usize, body: GraphId, port: usize, sliced: usize) {
+        let (node, graph) = (&self.model.nodes[id], &self.model.graphs[body]);
+        let declared = graph.inputs.get(port).and_then(|port| declared_fact(port.info.ty.as_ref()?).rank());
+        let rank = self.fact(node.input(input)).and_then(Fact::rank);
+        if let (Some(rank), Some(declared)) = (rank, declared)
+            && rank != declared + sliced
+            && self.options.use_declared
+        {
+            let expected = Expected::Exactly(declared + sliced);
+            self.report(id, vec![Fault::Rank { input, rank, expected }]);
+        }
     }
 
     /// Returns which states the subgraph passes through unchanged.

@@ -268,7 +268,12 @@ impl<'m> Driver<'m> {
         self.faults.remove(&id);
         let facts = match self.functions.callee(node) {
             Some(function) => self.call_function(id, function),
-            None if node.graphs().next().is_some() => self.control(id, node),
+            None if node.graphs().next().is_some() => {
+                let facts = self.control(id, node);
+                let faults = self.with_call(id, node, opset, |call, _| violations(call));
+                self.report(id, faults);
+                facts
+            }
             None => self.operator(id, node, opset),
         };
         for (output, fact) in node.outputs.iter().zip(facts) {
@@ -279,6 +284,23 @@ impl<'m> Driver<'m> {
     }
 
     fn operator(&mut self, id: NodeId, node: &'m Node, opset: i64) -> Vec<Fact> {
+        let (facts, faults) = self.with_call(id, node, opset, |call, fresh| {
+            let (facts, faults) = transfer(call, fresh);
+            let faults = if faults.is_empty() { violations(call) } else { faults };
+            (facts, faults)
+        });
+        self.report(id, faults);
+        facts
+    }
+
+    /// Calls `ask` with the call that a node makes, and a source of new symbols.
+    fn with_call<T>(
+        &mut self,
+        id: NodeId,
+        node: &'m Node,
+        opset: i64,
+        ask: impl FnOnce(&OpCall, &mut FreshFor) -> T,
+    ) -> T {
         let domain = node.domain();
         let opset = if domain.is_empty() { opset } else { self.model.opset(node.graph, domain).unwrap_or(1) };
         // A node of another opset than the model keeps its semantics; `onnx-lint` reports it.
@@ -299,13 +321,9 @@ impl<'m> Driver<'m> {
         let in_loop = self.loops > 0;
         let (symbols, model) = (&mut self.symbols, self.model);
         let mut fresh = FreshFor { symbols, model, node: id, path: self.path, in_loop };
-        let (facts, mut faults) = transfer(&call, &mut fresh);
-        if faults.is_empty() {
-            faults = violations(&call);
-        }
+        let answer = ask(&call, &mut fresh);
         self.symbols.take_ranges(&mut self.bounds);
-        self.report(id, faults);
-        facts
+        answer
     }
 
     fn report(&mut self, node: NodeId, faults: Vec<Fault>) {

@@ -7,6 +7,7 @@ use crate::infer::declared;
 use crate::infer::elements::MAX_FOLLOWED;
 use crate::infer::fact::Elements;
 use crate::infer::fact::{Fact, TensorFact};
+use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size, add, known, number};
 
 fn elements_of<'c>(cx: &Cx<'c>, input: usize) -> Option<&'c Elements> {
@@ -49,6 +50,12 @@ pub fn construct(cx: &mut Cx) -> Option<()> {
 /// `SequenceInsert`: inserts an element, by default at the end.
 pub fn insert(cx: &mut Cx) -> Option<()> {
     let (elements, new) = (elements_of(cx, 0)?, cx.fact(1)?);
+    if let (Some(of), Some(elem)) = (elements.elem(), new.elem())
+        && of != elem
+    {
+        let why = "must have the element type of the sequence";
+        cx.fault(Fault::Constraint { name: "tensor", is: Some(elem.to_string()), why });
+    }
     let known = elements.facts().and_then(|facts| {
         // The new element is inserted before this position, which may equal the length unless negative.
         let from_end = cx.const_int(2).filter(|place| *place < 0);

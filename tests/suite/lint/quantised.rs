@@ -27,6 +27,21 @@ fn nonpositive_scales_are_reported() {
         "g (uint16[N] x) => (float[N] y) <uint16 z = {9}> { s = Constant <value_float = 0.0> ()  y = com.microsoft.DequantizeLinear (x, s, z) }",
         &["QDQ001 error"],
     );
+    // A scale calibrated with a mask of -inf. Operators of another kind have scales, too.
+    finds(13, &quantised("inf"), &["QDQ001 error"]);
+    finds(13, &quantised("nan"), &["NUM001 warning", "QDQ001 error"]);
+    finds(
+        13,
+        "g (uint8[N,2] a, uint8[2,2] b) => (uint8[N,2] y) <float s = {0.5}, float none = {0}, uint8 z = {0}> {
+           y = QLinearMatMul (a, s, z, b, s, z, none, z) }",
+        &["QDQ001 error"],
+    );
+    finds(
+        13,
+        "g (uint8[N] a) => (uint8[N] y) <float s = {0.5}, float all = {inf}, uint8 z = {0}> {
+           y = com.microsoft.QLinearAdd (a, s, z, a, all, z, s, z) }",
+        &["QDQ001 error"],
+    );
     finds(13, &quantised("0.0000001"), &[]);
     // A dynamic scale, computed from the input of the model.
     finds(

@@ -38,7 +38,7 @@ fn duplicate(cx: &LintContext, first: NodeId, second: NodeId) -> Finding {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    for (id, graph) in cx.model.graphs.iter() {
+    for (id, graph) in cx.graphs() {
         let is_nameless = graph.name.as_deref().unwrap_or("").is_empty();
         if is_nameless && !matches!(graph.owner, Owner::Function(_)) {
             sink.push(nameless_graph(cx, id));

@@ -44,7 +44,7 @@ fn rule_at(cx: &LintContext, port: &Port, rule: RuleId, message: String) -> Find
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    for (_, graph) in cx.model.graphs.iter() {
+    for (_, graph) in cx.graphs() {
         let ports = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
         sink.extend(ports.filter_map(|port| fault(cx, port, port.info.ty.as_ref()?)));
     }
