@@ -13,9 +13,10 @@ use crate::graph::{
 
 /// Declares inferred types in the main graph and its subgraphs; returns whether anything changed.
 ///
-/// Graph inputs and outputs are updated in place. Other node outputs get a `value_info` entry, except those of
-/// `Normalizer`. Existing declarations keep their denotations, their documentation and any details that
-/// inference did not find. Local functions are skipped, because their types differ from call to call.
+/// Graph inputs and outputs are updated in place. Other node outputs of known type get a `value_info` entry,
+/// except those of `Normalizer`. Existing declarations keep their documentation and, except inside maps, their
+/// denotations and any details that inference did not find. Local functions are skipped, because their types
+/// may differ from call to call.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
     let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
@@ -141,7 +142,7 @@ impl<'f> Declarer<'f> {
     }
 
     /// Converts a fact to a type, with the denotations of the old type (except inside maps).
-    /// Returns `None` if the kind or an element type is unknown, and for opaque values.
+    /// Returns `None` if a kind or an element type is unknown, and for opaque values.
     fn type_of(&mut self, fact: &Fact, old: Option<&Type>) -> Option<Type> {
         let mut inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
             Some(Some(Box::new(self.type_of(fact, old.and_then(|old| old.as_deref()))?)))

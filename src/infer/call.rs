@@ -24,8 +24,7 @@ pub trait Fresh {
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
-/// Creates no symbols; used for nodes that a rule plans to create, and for e-nodes.
-/// Their data-dependent sizes get symbols when the resulting graph is inferred.
+/// Creates no symbols. It is for calls that are not nodes of a graph, such as e-nodes.
 pub struct NoSymbols;
 
 impl Fresh for NoSymbols {
@@ -68,9 +67,8 @@ pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>)
     cx.finish()
 }
 
-/// Returns true if the call uses an ONNX Runtime operator that predates the specification.
-/// Before opset 17, the weights of LayerNormalization may have another type than the input, and determine
-/// the type of the result.
+/// Returns true for `LayerNormalization` before opset 17, which only ONNX Runtime defines.
+/// Its weights may have another type than the input, and determine the type of the result.
 pub fn is_of_runtime(call: &OpCall) -> bool {
     const IN_SPECIFICATION: i64 = 17;
     call.domain.is_empty() && call.op == "LayerNormalization" && call.opset < IN_SPECIFICATION

@@ -14,8 +14,7 @@ pub struct Content<'t> {
 }
 
 impl<'t> Content<'t> {
-    /// Returns the content of a tensor; `None` if its elements are unavailable.
-    /// Also returns `None` if a tensor of numbers has the wrong number of elements.
+    /// Returns the content of a tensor, or `None` if its elements cannot be read.
     pub fn of(tensor: &'t Tensor) -> Option<Self> {
         let bytes = match &tensor.data {
             TensorData::Raw(raw) if tensor.byte_len() == Some(raw.len()) => Cow::Borrowed(&raw[..]),

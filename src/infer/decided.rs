@@ -3,8 +3,8 @@
 use super::Facts;
 use crate::graph::{GraphId, Model, NodeId};
 
-/// Returns the branch that an `If` always runs, as attribute name and subgraph.
-/// Returns `None` for other operators, and if the condition is not constant.
+/// Returns the branch that an `If` with a constant condition runs, as attribute name and subgraph.
+/// Returns `None` for other nodes.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
     if !node.is("If") {

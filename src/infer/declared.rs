@@ -38,7 +38,7 @@ pub fn size(dim: &DeclaredDim) -> Size {
     }
 }
 
-/// Returns the size if it is a number: a name may have a different value in each element.
+/// Returns the size if it is a nonnegative number; a name may have a different value in each element.
 fn of_element(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) if *value >= 0 => super::shape::known(*value),
@@ -58,8 +58,8 @@ fn tensor(
 }
 
 /// Completes an inferred fact with the declared one.
-/// Declared shapes of sequence elements are ignored: elements often differ even if the declaration is
-/// uniform.
+/// If the elements of a sequence are inferred, their declared shapes are ignored: elements often differ even if
+/// the declaration is uniform.
 pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
     let sizes = |a: &[Size], b: &[Size]| {
         let both = a.iter().zip(b).map(|(a, b)| a.clone().or_else(|| b.clone()));

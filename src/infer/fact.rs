@@ -56,7 +56,7 @@ pub enum ConstValue {
     Nothing,
     /// All elements, in memory.
     Const(Arc<Array>),
-    /// A constant that is not loaded, because it is too large or in an external file.
+    /// A tensor of the model whose elements are not loaded, for example because it is large or external.
     Weight(TensorId),
     /// A constant that is not computed yet, such as a scaled, concatenated or reshaped weight.
     Computed,
@@ -68,7 +68,8 @@ pub enum ConstValue {
 
 /// Facts about the elements of a sequence: a common one and, if tracked, one per element.
 ///
-/// Elements are tracked if the length is known and at most [`MAX_FOLLOWED`](super::elements::MAX_FOLLOWED). Dereferences to the common fact.
+/// Only sequences of at most [`MAX_FOLLOWED`](super::elements::MAX_FOLLOWED) elements have one fact per element.
+/// The type dereferences to the common fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elements {
     pub(super) any: Box<Fact>,
@@ -91,7 +92,7 @@ impl Deref for Elements {
 }
 
 impl PartialEq for ConstValue {
-    /// Compares constants bitwise, so that a constant with a NaN equals itself.
+    /// Compares constants with [`same_bits`], by which a real constant with a NaN equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (ConstValue::Nothing, ConstValue::Nothing) | (ConstValue::Computed, ConstValue::Computed) => true,
@@ -103,7 +104,8 @@ impl PartialEq for ConstValue {
     }
 }
 
-/// Returns true if two constants have the same element type and shape, and bitwise equal elements.
+/// Returns true if two constants have the same element type and shape, and equal elements.
+/// Real floats are compared bitwise.
 pub(crate) fn same_bits(a: &Array, b: &Array) -> bool {
     if a.elem() != b.elem() || a.shape() != b.shape() {
         return false;
@@ -263,7 +265,7 @@ impl Fact {
         self.as_tensor()?.as_const()
     }
 
-    /// Returns true if the value is a constant dense tensor, in memory or by reference.
+    /// Returns true if the value is a constant dense tensor, whether or not its elements are loaded.
     pub fn is_const(&self) -> bool {
         self.as_tensor().is_some_and(TensorFact::is_const)
     }

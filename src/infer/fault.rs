@@ -1,4 +1,4 @@
-//! Faults: reasons why a call of an operator fails at run time.
+//! Faults: proved errors in calls of operators.
 
 use std::fmt;
 
@@ -8,9 +8,10 @@ use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::schema::TypeSet;
 
-/// Reason why a call fails at run time, proved from the facts of its inputs.
+/// Error in a call, proved from its attributes and the facts of its inputs.
 ///
-/// Inputs are identified by position.
+/// The call fails at run time, unless the branches of an `If` differ only in rank ([`Fault::Branches`]). Inputs
+/// are identified by position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// Two inputs of one type parameter have different element types.

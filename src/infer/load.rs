@@ -5,7 +5,7 @@ use super::fact::{ConstValue, Fact, TensorFact};
 use super::shape::Shape;
 use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 
-/// Maximum number of elements of a constant in a fact; larger constants are stored by reference.
+/// Maximum number of elements of a constant that a fact stores in memory.
 pub const MAX_ELEMENTS: usize = 1024;
 
 /// Returns the fact of a tensor: its elements if it is small and not external, else a reference.
@@ -22,7 +22,7 @@ pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
     Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: ConstValue::Weight(id) }))
 }
 
-/// Returns the elements of a tensor; `None` if they are external or do not match its shape.
+/// Returns the elements of a tensor; `None` if they are external or invalid.
 pub fn array(tensor: &Tensor) -> Option<Array> {
     let elem = tensor.elem()?;
     let dims: Vec<usize> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<_>>()?;
@@ -37,7 +37,7 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
 
 /// Returns the common value of all elements of a tensor as a scalar.
 ///
-/// Returns `None` if the elements differ, are unavailable or narrower than a byte, if there are none, and for
+/// Returns `None` if there is no such value, if the elements are unavailable or narrower than a byte, and for
 /// strings.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
     let (elem, raw) = (tensor.elem()?, tensor.packed()?);
@@ -59,7 +59,7 @@ pub fn tensor_of(array: &Array) -> Tensor {
     Tensor::new(array.elem(), dims, data)
 }
 
-/// Converts an attribute other than a tensor for the evaluator.
+/// Converts an attribute for the evaluator; tensors, graphs and types become [`Attr::Other`].
 ///
 /// Returns `None` for a reference to a function attribute.
 pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {

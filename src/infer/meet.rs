@@ -29,9 +29,9 @@ pub enum Conflict {
     },
     /// Sequences of different lengths.
     Length(usize, usize),
-    /// Tensors with a different element.
+    /// Tensors that differ in an element.
     Element {
-        /// Index of the first such element in row-major order, from 0; always 0 for strings.
+        /// Index of the first such element in row-major order; 0 if it is unknown, as for strings.
         index: usize,
     },
 }
@@ -52,8 +52,8 @@ impl fmt::Display for Conflict {
 impl Fact {
     /// Combines two true facts of one value into one.
     ///
-    /// The operation is commutative, except for float constants: their last bits depend on the order of
-    /// evaluation, and `self` takes precedence.
+    /// Float constants may differ in their last bits, which depend on the order of evaluation; the result then
+    /// has those of `self`.
     ///
     /// # Errors
     /// Returns the contradiction if the facts cannot both hold.
@@ -88,7 +88,7 @@ impl Fact {
         }
     }
 
-    /// Returns only the kinds and element types, which are equal in all iterations of a loop.
+    /// Returns only the kinds and element types.
     pub fn without_shapes(&self) -> Fact {
         match self {
             Fact::Tensor(tensor) => Fact::tensor(tensor.elem, Shape::UNKNOWN),

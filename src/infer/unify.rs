@@ -9,7 +9,8 @@ use crate::schema::{Arity, Formal, Schema, Ty, TypeSet};
 
 /// Infers the kind and element type of every output from the schema.
 ///
-/// Records a fault for each input type that violates the schema or conflicts with another input.
+/// Records a fault for each tensor of an unsupported element type, and for inputs whose types must be equal but
+/// differ.
 pub(super) fn element_types(cx: &mut Cx) {
     let Some(schema) = cx.schema else { return };
     let mut bound: Vec<Option<usize>> = vec![None; schema.type_params.len()];
@@ -27,7 +28,7 @@ pub(super) fn element_types(cx: &mut Cx) {
     }
 }
 
-/// Returns the type parameter of a formal; `None` if its values may differ in type.
+/// Returns the type parameter that the type of each value of a formal must equal, if there is one.
 fn param_of(formal: &Formal) -> Option<usize> {
     match (formal.ty, formal.option) {
         (_, Arity::Variadic { homogeneous: false, .. }) => None,
@@ -36,7 +37,7 @@ fn param_of(formal: &Formal) -> Option<usize> {
     }
 }
 
-/// Records a fault if the element type of an input is not allowed by the schema.
+/// Records a fault if the schema does not allow the element type of a tensor input.
 fn check_allowed(cx: &mut Cx, schema: &Schema, formal: &Formal, input: usize, fact: &Fact) {
     let allowed = schema.allowed(formal);
     let Some(elem) = fact.as_tensor().and_then(|tensor| tensor.elem) else { return };
@@ -65,7 +66,7 @@ fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize,
 
 /// Returns the fact of an output whose formal allows these types.
 ///
-/// The input `by`, if any, determines its element type.
+/// The input `by` of the same type parameter, if any, determines what the allowed types leave open.
 fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
     match by {
         None | Some(Fact::Unknown) => only_kind(allowed, None),

@@ -1,4 +1,4 @@
-//! Evaluation of expressions.
+//! Evaluation of the expressions in constraints.
 
 use super::value::{Value, all, any, arithmetic, compare, decided};
 use super::{Scope, int};
@@ -73,7 +73,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the elements of a constant input.
+    /// Returns the elements of an input, if any of them is known.
     pub(super) fn elements(&self, input: &str) -> Option<Value> {
         let at = self.position(input)?;
         let ints = || self.cx.ints(at).filter(|ints| ints.iter().any(Option::is_some)).map(Value::Ints);
@@ -111,7 +111,7 @@ impl Scope<'_> {
                 known(constants?.iter().filter(|&&n| n == of).count())
             }
             "first" | "last" => part(function, &arg(0)?, &arg(1)?),
-            // A default for an attribute that is absent.
+            // The second argument is the default of an absent attribute.
             "or" => arg(0).or_else(|| arg(1)),
             "select" => select(&arg(0)?, &arg(1)?),
             "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
@@ -179,7 +179,9 @@ fn bits(elem: ElemType) -> Option<Value> {
     Some(Value::Int(Dim::known(i64::try_from(elem.bits()?).ok()?)))
 }
 
-/// Returns the first or last elements of a list; an integer stands for all of its elements.
+/// Returns the first or last elements of a list.
+///
+/// An integer, which stands for any number of equal elements, is unchanged.
 fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
     let Value::Ints(ints) = list else { return Some(list.clone()) };
     let count = usize::try_from(count.as_int()?.as_const()?).ok().filter(|&count| count <= ints.len())?;
@@ -200,14 +202,16 @@ fn select(list: &Value, at: &Value) -> Option<Value> {
     }
 }
 
-/// Counts an index from the start; `None` if it is out of range.
+/// Converts an index, possibly negative (from the end), to one counted from 0.
+///
+/// Returns `None` if it is unknown or out of range.
 fn position(at: &Dim, length: usize) -> Option<usize> {
     let at = at.as_const()?;
     let at = if at < 0 { at.checked_add(i64::try_from(length).ok()?)? } else { at };
     usize::try_from(at).ok().filter(|&at| at < length)
 }
 
-/// Counts axes from the start.
+/// Converts axes, possibly negative (from the end), to axes counted from 0.
 fn from_start(axes: &Value, rank: &Dim) -> Option<Vec<Size>> {
     let axes = axes.as_ints()?.iter();
     Some(
@@ -219,7 +223,7 @@ fn from_start(axes: &Value, rank: &Dim) -> Option<Vec<Size>> {
     )
 }
 
-/// Decides whether two shapes broadcast.
+/// Returns `Never` if two shapes do not broadcast.
 fn broadcasts(a: &[Size], b: &[Size], bounds: &Bounds) -> Option<Value> {
     let pairs = a.iter().rev().zip(b.iter().rev());
     Some(Value::Answer(all(pairs.map(|(a, b)| match (a, b) {

@@ -7,16 +7,16 @@ use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size};
 use crate::schema::constraints::{Axis, Expr};
 
-/// Sizes that a shape requires; the sizes of `...` are expanded.
+/// Sizes that a shape constraint requires of an input.
 struct Expected {
-    /// One size for each axis of the input.
+    /// One size for each axis of the input, including the axes that `...` stands for.
     sizes: Vec<Size>,
     /// New variables, with their values.
     bound: Vec<(&'static str, Value)>,
 }
 
 impl Scope<'_> {
-    /// Checks `W [M, C]`.
+    /// Checks a constraint such as `W [M, C]`.
     pub(super) fn shape(&mut self, input: &str, shapes: &[Vec<Axis>], text: &'static str) -> Option<Fault> {
         self.positions(input)?.find_map(|at| self.shape_of(at, shapes, text))
     }
@@ -27,7 +27,7 @@ impl Scope<'_> {
             let required = self.shown_shapes(shapes);
             return Some(Fault::Shape { input: at, shape: Shape::new(dims), text, required });
         };
-        // The first possible one of several shapes need not be the right one.
+        // If several shapes are allowed, the first one that is possible need not be the right one.
         if shapes.len() == 1 {
             for (name, value) in expected.bound {
                 self.sizes.entry(name).or_insert(value);
@@ -36,7 +36,7 @@ impl Scope<'_> {
         None
     }
 
-    /// Checks `C -> [M, N]`.
+    /// Checks a constraint such as `C -> [M, N]`.
     pub(super) fn broadcasts(&self, input: &str, to: &[Axis], text: &'static str) -> Option<Fault> {
         let at = self.position(input)?;
         let dims = self.cx.dims(at)?;

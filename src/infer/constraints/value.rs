@@ -1,4 +1,4 @@
-//! Values of expressions, and their comparison.
+//! Values of expressions, with arithmetic and comparisons.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ pub enum Value {
     Int(Dim),
     /// A list of integers, of which some may be unknown.
     Ints(Vec<Size>),
-    /// Real numbers.
+    /// A list of real numbers.
     Reals(Vec<f64>),
     /// A string.
     Text(String),
     /// A list of strings.
     Texts(Vec<String>),
-    /// A condition.
+    /// The answer of a condition.
     Answer(Answer),
 }
 

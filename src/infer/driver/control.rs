@@ -1,4 +1,4 @@
-//! Operators with subgraphs, which are inferred with the facts of their captures.
+//! Inference of operators with subgraphs.
 
 use super::symbols::without;
 use super::{Driver, MAX_NESTING};

@@ -10,7 +10,7 @@ use crate::infer::fact::Fact;
 impl Facts {
     /// Returns the outputs of a graph whose declarations add to their facts, with the completed facts.
     ///
-    /// The completed facts hold only if the declarations are correct. Local functions have none.
+    /// The completed facts hold only if the declarations are correct. The result is empty for a local function.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
         if model.function_of(graph).is_some() {
             return Vec::new();
@@ -26,7 +26,7 @@ impl Facts {
         model.graphs[graph].outputs.iter().filter_map(claim).collect()
     }
 
-    /// Completes the output facts of a graph by their declarations, which the caller must trust.
+    /// Completes the facts of the outputs of a graph by their declarations, which the caller must trust.
     pub fn trusting_outputs(mut self, model: &Model, graph: GraphId) -> Self {
         for (value, claimed) in self.claimed(model, graph) {
             self.facts[value.index()] = claimed;
@@ -38,7 +38,7 @@ impl Facts {
 impl<'m> Driver<'m> {
     /// Returns the types declared in `value_info` and at the outputs of a graph.
     ///
-    /// Declarations in local functions hold for one call at most, and are ignored.
+    /// Declarations in local functions are ignored, since they need not hold for every call.
     pub(super) fn declared_types(&self, id: GraphId) -> Declarations<'m> {
         if !self.options.use_declared || self.model.function_of(id).is_some() {
             return Declarations::default();
@@ -123,7 +123,7 @@ enum Source {
     ValueInfo,
     /// An output whose shape runtimes check, so that it holds in every successful run.
     CheckedOutput,
-    /// An output whose shape runtimes do not check. Exporters declare it wrongly, so the shape is ignored.
+    /// An output whose shape runtimes do not check. Some exporters declare a wrong shape, so it is ignored.
     UncheckedOutput,
 }
 

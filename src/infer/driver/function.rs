@@ -14,7 +14,7 @@ pub(super) struct Frame<'m> {
     attrs: Vec<(&'m str, &'m AttrValue)>,
 }
 
-/// Resolves an attribute in a call; `None` if it refers to an omitted one.
+/// Resolves an attribute in a call; `None` if it refers to a function attribute without a value.
 pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Option<&'m AttrValue> {
     match value {
         AttrValue::Ref { name, .. } => {
@@ -27,7 +27,7 @@ pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Op
 /// Inference state of a function.
 #[derive(Default)]
 struct State<'m> {
-    /// The first calls that needed no symbols; an equal call has equal results.
+    /// The first calls that requested no symbols, whose results are reused for equal calls.
     memo: Vec<Memo<'m>>,
     called: bool,
     running: bool,
@@ -118,7 +118,7 @@ impl<'m> Driver<'m> {
         Frame { attrs: required.chain(optional).collect() }
     }
 
-    /// Infers the function, and weakens facts from earlier calls to those that hold in this call too.
+    /// Infers a call, and keeps only those facts of the function that hold in this and all earlier calls.
     fn run_function(&mut self, function: usize, inputs: &[Option<Fact>]) -> Vec<Fact> {
         let body = self.model.functions[function].body;
         let graph = &self.model.graphs[body];
@@ -144,7 +144,7 @@ impl<'m> Driver<'m> {
         outputs
     }
 
-    /// Returns the values defined in a function and its subgraphs.
+    /// Returns the inputs and the node outputs in a function and its subgraphs.
     fn values_of(&self, body: crate::graph::GraphId) -> Vec<ValueId> {
         let graphs = scopes::nested(self.model, body);
         let graphs = graphs.into_iter().map(|graph| &self.model.graphs[graph]);

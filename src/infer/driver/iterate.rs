@@ -128,7 +128,7 @@ struct Carry {
     after: Vec<Fact>,
     /// Number of subgraph outputs before the state.
     outputs_before: usize,
-    /// Node input with the first initial state.
+    /// Index of the node input with the first initial state.
     first_input: usize,
     /// Whether states keep their shape, as `Scan` requires.
     keeps_shapes: bool,
@@ -145,8 +145,8 @@ struct Iterated {
 }
 
 /// Maximum number of passes over a subgraph.
-/// The first pass starts with the facts of the initial states, and the second with those that the first
-/// iteration preserves. For `Loop`, the third starts with only the kinds and element types of changing states.
+/// The first pass starts with facts of the initial states, and the second with facts that also hold after one
+/// iteration. For `Loop`, the third starts with only the kinds and element types of changing states.
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {
@@ -222,7 +222,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Returns which states the subgraph passes through unchanged.
+    /// Returns, for each state, whether the subgraph passes it through unchanged.
     fn unchanged(&self, body: GraphId, carry: &Carry, states: usize) -> Vec<bool> {
         let graph = &self.model.graphs[body];
         let value_in = |state: usize| graph.inputs.get(carry.before.len() + state).map(|port| port.value);
@@ -248,7 +248,7 @@ fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
     (dims[at].clone(), Fact::tensor(elem, Shape::new(rest)))
 }
 
-/// Stacks tensors of one shape along a new axis.
+/// Returns the fact of a stack, along a new axis, of tensors with this fact.
 fn stacked(fact: Fact, axis: i64, size: Size) -> Fact {
     let elem = fact.elem();
     let Some(dims) = fact.dims() else { return Fact::tensor(elem, Shape::UNKNOWN) };

@@ -1,4 +1,4 @@
-//! Inference over a whole model: graph by graph, in topological order.
+//! Inference over a whole model, with the nodes of each graph in topological order.
 
 mod control;
 mod declarations;
@@ -37,9 +37,9 @@ pub use update::{News, update};
 /// Maximum nesting depth of subgraphs and local function calls; deeper ones are not inferred.
 pub const MAX_NESTING: usize = 48;
 
-/// Maximum number of function nodes inferred, counted per distinct call.
-/// In large models, the limit is `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, call outputs are
-/// unknown.
+/// Maximum number of nodes of local functions that are inferred; every inferred call counts its nodes.
+/// In large models, the maximum is `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, the outputs of calls
+/// are unknown.
 pub const MAX_FUNCTION_NODES: usize = 1 << 17;
 
 /// Number of function nodes that may be inferred per node of the model.
@@ -57,7 +57,7 @@ pub struct Facts {
     facts: Vec<Fact>,
     /// Ranges of the symbols in the facts.
     pub bounds: Bounds,
-    /// Calls that cannot run, ordered by node.
+    /// Errors in calls, ordered by node.
     pub faults: Vec<(NodeId, Fault)>,
     /// Declared types that contradict the inferred ones.
     pub contradictions: Vec<Contradiction>,
@@ -80,7 +80,7 @@ impl Facts {
         self.symbols.is_free(symbol)
     }
 
-    /// Returns the declared name or expression for an invented symbol, if any.
+    /// Returns the declared size that replaces an invented symbol, if any.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.symbols.called(symbol)
     }
@@ -113,7 +113,7 @@ impl Index<ValueId> for Facts {
 /// Inference options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to use declared types of values for which nothing was inferred.
+    /// Whether declared types complete inferred ones. The declared types of model inputs are always used.
     pub use_declared: bool,
 }
 

@@ -24,17 +24,17 @@ pub(super) struct Symbols {
     unknown: FxHashSet<Symbol>,
     /// Symbols of unnamed axes of model inputs, whose sizes the caller chooses.
     free: FxHashSet<Symbol>,
-    /// Declared names or expressions for symbols.
+    /// Declared sizes that replace invented symbols.
     called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
-    /// Log of requested symbols, in order; delimits the symbols created within a subgraph.
+    /// Symbols in the order of the requests, to find those that a subgraph requested.
     log: Vec<Symbol>,
     /// Ranges of new symbols, not yet moved to the bounds.
     ranges: Vec<(Symbol, Interval)>,
 }
 
 impl Symbols {
-    /// Reserves the names of these symbols.
+    /// Reserves the names of the symbols in an expression.
     pub fn reserve(&mut self, dim: &Dim) {
         self.names.extend(dim.symbols().map(|symbol| symbol.name().to_owned()));
     }
@@ -91,7 +91,7 @@ impl Symbols {
         }
     }
 
-    /// Returns the declared name or expression for an invented symbol, if any.
+    /// Returns the declared size that replaces an invented symbol, if any.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.called.get(symbol)
     }
@@ -192,7 +192,7 @@ impl Fresh for FreshFor<'_> {
     }
 }
 
-/// Removes the given symbols from a fact, for use where they are out of scope.
+/// Removes the sizes and elements of a fact that contain one of these symbols.
 pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     if symbols.is_empty() {
         return fact;

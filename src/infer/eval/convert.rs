@@ -8,8 +8,9 @@ use crate::graph::element::ElemType;
 
 impl Array {
     /// Creates a tensor, rounding to the element type.
-    /// Floats round to nearest even. Overflow becomes infinity, else NaN, else the largest value, whichever the
-    /// type has first. Integers truncate toward zero and clamp; NaN becomes 0. For `bool`, nonzero is true.
+    /// Floats round to nearest even. Overflow becomes infinity; in types without infinity, NaN; in types with
+    /// neither, the largest value. Integers truncate toward zero and clamp; NaN becomes 0. For `bool`, nonzero is
+    /// true.
     pub fn from_f64s(elem: ElemType, shape: Vec<usize>, data: Vec<f64>) -> Result<Array> {
         use ElemType as E;
         let data = match elem {

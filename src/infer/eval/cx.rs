@@ -88,7 +88,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns an integer attribute, or `default` if it is absent.
+    /// Returns an integer attribute, or `default` if it is absent or of another type.
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
         self.int_attr(name).unwrap_or(default)
     }
@@ -140,7 +140,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns a string attribute, or `default` if it is absent; invalid UTF-8 is replaced.
+    /// Returns a string attribute, or `default` if there is none; invalid UTF-8 is replaced.
     pub(super) fn text(&self, name: &str, default: &'static str) -> String {
         match self.attr(name) {
             Some(Attr::Str(value)) => String::from_utf8_lossy(value).into_owned(),
@@ -191,12 +191,12 @@ impl<'a> Cx<'a> {
         numel(shape)
     }
 
-    /// Adds the product of these factors to the cost; fails if it exceeds the work budget.
+    /// Adds the product of all nonzero factors to the cost; fails if the product exceeds the work budget.
     pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
         self.spend(factors, self.budget.work)
     }
 
-    /// Adds the product of all nonzero factors to the cost; fails if it exceeds `limit`.
+    /// Adds the product of all nonzero factors to the cost; fails if the product exceeds `limit`.
     fn spend(&self, factors: &[usize], limit: usize) -> Result<()> {
         let product = factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)));
         let product = product.filter(|&product| product <= limit).ok_or(Refusal::TooLarge)?;

@@ -9,7 +9,7 @@ use crate::graph::syntax::number::write_float;
 use crate::graph::syntax::printer::push_elements;
 use crate::infer::tensor_of;
 
-/// Number of elements that [`Array`] displays.
+/// Maximum number of elements that [`Array`] displays.
 const SHOWN: usize = 32;
 
 impl Array {
@@ -55,7 +55,7 @@ impl fmt::Display for Val {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::Unsupported => "the evaluator does not support it",
+            Refusal::Unsupported => "the evaluator does not support the call",
             Refusal::NotDeterministic => "the result is not deterministic",
             Refusal::TooLarge => "the call exceeds a limit of the evaluator",
             Refusal::BadInput(reason) => reason,

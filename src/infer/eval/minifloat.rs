@@ -10,7 +10,7 @@ pub(super) struct Format {
     bias: i32,
     /// Code of the largest finite magnitude.
     max: u32,
-    /// Overflow code: infinity, else NaN, else the largest finite magnitude.
+    /// Code of an overflow: infinity; without infinity, NaN; with neither, the largest magnitude.
     overflow: u32,
     /// Code of NaN; formats without one convert NaN to negative zero, as `ml_dtypes` does.
     nan: u32,
@@ -35,7 +35,7 @@ impl Format {
         Format { exponent_bits, mantissa_bits, bias, max, overflow, nan, negative_zero: true }
     }
 
-    /// Returns the format of an element type stored as codes; `None` for other types.
+    /// Returns the format of a float element type stored as codes; `None` for other types.
     pub(super) fn of(elem: ElemType) -> Option<Format> {
         let fnuz = |format| Format { negative_zero: false, ..format };
         Some(match elem {
@@ -82,8 +82,8 @@ impl Format {
 
     /// Returns the code nearest to `x`, ties to even.
     ///
-    /// Overflow, including infinity, becomes the largest finite value with `saturate`. Otherwise it becomes
-    /// infinity, else NaN, else (in formats with neither) the largest value.
+    /// Overflow, including infinity, becomes the largest finite value with `saturate`. Without it, overflow becomes
+    /// infinity; in formats without infinity, NaN; in formats with neither, the largest value.
     ///
     /// `float8e8m0` encodes only the magnitude and rounds ties up.
     pub(super) fn encode(self, x: f64, saturate: bool) -> u32 {

@@ -1,12 +1,13 @@
 //! Evaluates single operators on constant tensors.
 //!
-//! [`eval`] takes one [`KernelCall`] (operator, version, attributes) and its inputs. It does not handle graphs:
+//! [`eval`] computes one [`KernelCall`] (operator, version, attributes) from its inputs. It does not run subgraphs:
 //! the caller runs `If`, `Loop`, `Scan` and `SequenceMap`. It never panics; calls that it cannot or must
 //! not compute return a [`Refusal`].
 //!
 //! Real numbers are computed in `f64` and rounded once to the element type, except where runtimes agree on
 //! rounding each step. For `+`, `-`, `*`, `/` and `√` on `float` and narrower types this equals arithmetic in
-//! the type itself, as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap.
+//! the type itself, as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap, unless the
+//! operator saturates.
 
 mod array;
 mod buffer;
@@ -149,8 +150,7 @@ mod kernels {
     /// Operators with subgraphs, which `infer/execute` runs.
     const WITH_BODIES: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
 
-    /// Operators without a kernel: image decoding, an operator removed from the specification, a map
-    /// conversion, classifiers, support vector machines, and gradients.
+    /// Operators without a kernel.
     const WITHOUT: [(&str, &str); 8] = [
         ("", "ImageDecoder"),
         ("", "SimplifiedLayerNormalization"),

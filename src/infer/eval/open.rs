@@ -91,7 +91,7 @@ fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
     arrays.iter().take(operands).flatten().any(|array| array.is_empty())
 }
 
-/// Returns true if the result for these integers differs between runtimes.
+/// Returns true if the result for these integers may differ between runtimes.
 ///
 /// ONNX Runtime computes in floats, which may be inexact, and saturates on overflow where others wrap.
 fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
@@ -118,7 +118,7 @@ fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     }
 }
 
-/// Returns true if `bound` of an integer tensor's absolute values exceeds the exact range of its type.
+/// Returns true if `bound`, applied to the absolute values of an integer tensor, exceeds [`limit`].
 fn beyond(array: &Array, bound: impl Fn(&[f64]) -> f64) -> bool {
     sizes(array).is_some_and(|all| bound(&all) > limit(array.elem()))
 }

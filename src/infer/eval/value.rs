@@ -33,7 +33,7 @@ pub enum Attr<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strs(Vec<&'a [u8]>),
-    /// A graph, a type, a sparse tensor, or a list of these. No kernel reads such attributes.
+    /// A value that kernels cannot read, such as a graph, a type or a sparse tensor.
     Other,
 }
 

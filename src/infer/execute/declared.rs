@@ -6,7 +6,7 @@
 use crate::graph::{DeclaredDim, ElemType, Port, TypeKind};
 use crate::infer::eval::Val;
 
-/// Returns true if a value matches the declared element type, rank and static dimensions of a port.
+/// Returns true unless a tensor contradicts the declared element type, rank or static sizes.
 pub fn admits(port: &Port, val: &Val) -> bool {
     let (Some(ty), Val::Tensor(array)) = (&port.info.ty, val) else { return true };
     let TypeKind::Tensor { elem, shape } = &ty.kind else { return true };

@@ -29,7 +29,7 @@ const MAX_KEPT_IN_ALL: usize = 64 << 20;
 /// Cost limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size in bytes of any tensor read or computed.
+    /// Maximum size in bytes of a tensor that is read, and maximum number of elements of a computed one.
     pub bytes: usize,
     /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,
@@ -85,7 +85,7 @@ impl<'m> Executor<'m> {
         self.values.insert(value, given);
     }
 
-    /// Sets the maximum size in bytes of a tensor.
+    /// Sets [`Limits::bytes`].
     pub fn allow(&mut self, bytes: usize) {
         self.limits.bytes = bytes;
     }
@@ -125,8 +125,8 @@ impl<'m> Executor<'m> {
     /// Computes the outputs of a node and stores them.
     ///
     /// # Errors
-    /// Returns a refusal if an input is unknown, the operator is random or unsupported, or the call violates the
-    /// operator's contract or exceeds the limits. A strict executor refuses more (see [`Executor::strict`]).
+    /// Returns a refusal if the outputs cannot be computed within the limits. A strict executor refuses more (see
+    /// [`Executor::strict`]).
     pub fn run(&mut self, node: NodeId) -> Result<()> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
@@ -251,13 +251,13 @@ impl<'m> Executor<'m> {
     }
 }
 
-/// Returns the elements of a tensor; `None` if they exceed this size in bytes.
+/// Returns the elements of a tensor; `None` if they cannot be read, or exceed this size in bytes.
 fn array(tensor: &Tensor, bytes: usize) -> Option<Array> {
     let fits = tensor.byte_len().is_none_or(|len| len <= bytes);
     fits.then(|| load::array(tensor)).flatten().filter(|array| bytes_of(array) <= bytes)
 }
 
-/// Returns the size in bytes of the elements of a tensor in a file.
+/// Returns the size in bytes of the elements of a tensor, packed as in a file.
 pub fn bytes_of(array: &Array) -> usize {
     match (array.elem().bits(), array.as_strings()) {
         (Some(bits), _) => array.len().saturating_mul(bits).div_ceil(8),

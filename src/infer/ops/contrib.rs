@@ -22,7 +22,9 @@ pub fn integer_binary(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `QLinearWhere`: broadcasts the condition and two operands with their scales and zero points.
+/// `QLinearWhere`: broadcasts the condition and two operands.
+///
+/// Each operand is followed by its scale and zero point.
 pub fn qlinear_where(cx: &mut Cx) -> Option<()> {
     let shape = broadcast_inputs(cx, &[0, 1, 4])?;
     cx.set_shape(0, shape);

@@ -131,7 +131,7 @@ impl<'c> Cx<'c> {
         self.ints(input)?.into_iter().next()?
     }
 
-    /// Returns the first element of a small tensor of any real type; `None` if it is fractional or unknown.
+    /// Returns the first element of a real tensor; `None` if it is a fraction, a large float or unknown.
     pub fn whole_scalar(&self, input: usize) -> Size {
         let float = || {
             let float = *self.const_floats(input)?.first()?;
@@ -258,7 +258,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Creates a symbol for a data-dependent dimension of an output, with the range of its values.
+    /// Requests a symbol for a data-dependent dimension of an output, whose value lies in `range`.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
         self.fresh.size(output, axis, range)
     }

@@ -86,7 +86,7 @@ pub fn classifier(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `LinearRegressor`, `SVMRegressor` and `TreeEnsemble*`: return one column per target.
+/// Regressors and `TreeEnsemble`: return one column per target.
 pub fn regressor(cx: &mut Cx) -> Option<()> {
     let targets = if cx.op() == "SVMRegressor" { Some(1) } else { None };
     let targets = targets.or_else(|| cx.int("n_targets")).or_else(|| cx.int("targets"));

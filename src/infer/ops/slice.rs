@@ -27,7 +27,7 @@ struct Cut {
     step: Size,
 }
 
-/// Reads the slices of all axes; `None` if the axes are unknown.
+/// Reads the slice of each axis that the call names; `None` if the axes are unknown.
 fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     let attr = |name: &str| Some(cx.ints_attr(name)?.iter().map(|&int| known(int)).collect::<Vec<_>>());
     let by_attr = cx.attr("starts").is_some();
@@ -52,7 +52,7 @@ fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     Some(axes.iter().enumerate().map(cut).collect())
 }
 
-/// Numbers from this limit on mean "to the end", such as `INT32_MAX` and `INT64_MAX`.
+/// A bound of at least this, such as `INT32_MAX` or `INT64_MAX`, means "to the end".
 const FAR: i64 = i32::MAX as i64;
 
 impl Cut {

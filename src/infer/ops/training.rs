@@ -6,7 +6,7 @@ use crate::infer::fact::Fact;
 /// Number of scalar inputs before the tensors: learning rate and step count.
 const SCALARS: usize = 2;
 
-/// `Adagrad` and `Momentum`: update parameters and one state for each.
+/// `Adagrad` and `Momentum`: update parameters, and one state for each parameter.
 ///
 /// After the scalars, the inputs are all parameters, all gradients and all states. The outputs are the new
 /// parameters and the new states.

@@ -7,7 +7,7 @@ fn quotient(size: &Size, divisor: i64) -> Size {
     size.as_ref()?.floor_div(divisor)
 }
 
-/// Returns the number of heads from an attribute; `None` if it is not positive.
+/// Returns the number of heads from an attribute; `None` unless it is positive.
 fn heads(cx: &Cx, attr: &str) -> Option<i64> {
     cx.int(attr).filter(|&heads| heads > 0)
 }

@@ -88,7 +88,7 @@ fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
 }
 
-/// Multiplies floats; `None` if an operand is unknown, or if the product may be −0.
+/// Multiplies floats; `None` if the product is unknown or may be −0.
 fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
     let (left, right) = (a.as_ref()?, b.as_ref()?);
     let is_zero = |dim: &Dim| dim.as_const() == Some(0);
@@ -162,7 +162,7 @@ fn offsets(from: &[usize], to: &[usize]) -> Vec<usize> {
     offsets
 }
 
-/// Evaluates `Where`. If the condition is unknown, the element is known only if both operands agree.
+/// Evaluates `Where`. Under an unknown condition, an element is known only if both operands are equal.
 fn choose(cx: &Cx) -> Option<Ints> {
     let (condition, yes, no) = (input(cx, 0)?, input(cx, 1)?, input(cx, 2)?);
     let dims = broadcast(&broadcast(&condition.dims, &yes.dims)?, &no.dims)?;

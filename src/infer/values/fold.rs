@@ -33,7 +33,7 @@ fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     (0..cx.inputs()).map(value).collect()
 }
 
-/// Evaluates the call on these inputs; `None` if it is random, refused or exceeds [`BUDGET`].
+/// Evaluates the call on these inputs; `None` if it cannot be evaluated within [`BUDGET`].
 pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
     let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
     let call = cx.call();

@@ -51,14 +51,14 @@ fn fits(dim: i64) -> bool {
     dim <= MAX_ELEMENTS as i64
 }
 
-/// Small tensor of integers or whole floats. Unknown elements are `None`.
+/// Small tensor of integers, bools or whole floats. Unknown elements are `None`.
 struct Ints {
     dims: Vec<usize>,
     elements: Vec<Size>,
 }
 
 impl Ints {
-    /// Returns the elements of a tensor; `None` if it is large, not of static shape, or not numeric.
+    /// Returns the elements of a tensor, or `None` if they cannot be tracked.
     fn of(tensor: &TensorFact) -> Option<Ints> {
         let dims = small(&tensor.shape)?;
         let elements = match &tensor.value {

@@ -16,8 +16,8 @@ const EXACT_IN_DOUBLE: i64 = 1 << 53;
 
 /// Converts a size to its element type.
 ///
-/// A number wraps in an integer type. It is unknown if it is inexact in a float type. A symbolic size is unknown
-/// if it may overflow.
+/// A number wraps in an integer type, and is unknown if a float type cannot represent it exactly. A symbolic size is
+/// unknown if it may overflow.
 pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     let dim = size?;
     let Some(number) = dim.as_const() else { return Some(dim).filter(|dim| always_fits(dim, elem, bounds)) };

@@ -1,4 +1,4 @@
-//! Operators on sequences, optionals and strings, and random operators, which are never evaluated.
+//! Operators on sequences, optionals and text, and random operators, which are never evaluated.
 
 mod ngram;
 mod sequence;
@@ -6,7 +6,7 @@ mod string;
 
 use super::Kernel::{self, Many, One, Random, Values};
 
-/// Returns the kernel of a sequence, optional, string or random operator; `None` for others.
+/// Returns the kernel of an operator of this module; `None` for other operators.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "RandomNormal" | "RandomNormalLike" | "RandomUniform" | "RandomUniformLike" | "Multinomial"

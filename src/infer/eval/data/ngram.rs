@@ -40,7 +40,7 @@ fn pool(cx: &Cx) -> Result<Pool> {
 }
 
 /// Computes `TfIdfVectorizer`, which counts the n-grams of the pool in each row.
-/// An n-gram may have gaps of up to `max_skip_count` items, which all have the same length.
+/// Between the items of an n-gram, the row may have gaps of equal length, up to `max_skip_count` items.
 pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (rows, width) = match *x.shape() {

@@ -12,7 +12,7 @@ pub(super) fn identity(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![cx.val(0).ok_or(ABSENT)?.clone()])
 }
 
-/// Computes `Optional`; without an input, it is empty.
+/// Computes `Optional`; without an input, the result is empty.
 pub(super) fn optional(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Optional(cx.val(0).cloned().map(Box::new))])
 }
@@ -83,8 +83,8 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `SplitToSequence`.
-/// A scalar `split` is the size of the parts, of which the last may be smaller. Without `split`, it is 1. With
-/// `keepdims` 0, parts of size 1 lose the axis. A vector `split` gives each size, and `keepdims` is ignored.
+/// A scalar `split`, by default 1, is the size of the parts, of which the last may be smaller. With `keepdims` 0,
+/// parts of size 1 lose the axis. A vector `split` contains the size of each part; `keepdims` is then ignored.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;

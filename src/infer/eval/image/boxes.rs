@@ -4,8 +4,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Largest difference between an overlap and the limit that rounding may hide.
-/// Calls with a smaller, nonzero difference are refused.
+/// Rounding may decide whether an overlap exceeds the limit if they differ by less than this.
+/// Such a call is refused, unless the two are equal or the limit is 0.
 const NEAR: f64 = 1e-5;
 
 /// Returns the corners of a box: top, left, bottom, right.

@@ -39,7 +39,7 @@ impl Sampler {
         Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
 
-    /// Returns elements and weights for a coordinate along an axis, which reaches from −1 to 1.
+    /// Returns elements and weights for a coordinate along an axis. The axis extends from −1 to 1.
     fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
         let n = length as f64;
         // Nearest-element selection uses `float` arithmetic, as in runtimes.

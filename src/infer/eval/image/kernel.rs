@@ -7,7 +7,7 @@ pub(super) type Weighted = (i64, f64);
 #[derive(Clone, Copy)]
 pub(super) enum Interpolation {
     Linear,
-    /// Coefficient of Keys' cubic kernel, −0.75 or −0.5.
+    /// Keys' cubic kernel with this coefficient, such as −0.75.
     Cubic(f64),
 }
 

@@ -317,7 +317,7 @@ fn interpolated(
 }
 
 /// Returns the elements to read along an axis, with their weights.
-/// Positions outside the axis are replaced by the nearest element, or with `exclude` dropped.
+/// Positions outside the axis are replaced by the nearest element or, with `exclude`, dropped.
 fn taps(weights: Vec<Weighted>, at: f64, axis: &Axis, exclude: bool) -> Vec<Weighted> {
     let base = at.floor() as i64;
     let places = weights.into_iter().map(|(i, weight)| (base + i, weight));

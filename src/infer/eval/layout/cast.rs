@@ -6,7 +6,7 @@ use crate::infer::eval::math::elem_attr;
 use crate::infer::eval::minifloat::{Format, ScaleRounding};
 use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad, int_range};
 
-/// Computes `Cast`; refuses complex types, and floats out of range of an integer type.
+/// Computes `Cast`.
 pub(super) fn cast(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     // Before opset 6 the attribute is the name of the type.

@@ -91,7 +91,7 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// Ends from this limit on may mean "to the end", as `INT32_MAX` and `INT64_MAX` do.
+/// An end of at least this, such as `INT32_MAX` or `INT64_MAX`, may mean "to the end".
 const FAR: i64 = i32::MAX as i64;
 
 /// Computes `Slice`, clamping bounds to the dimension. Bounds are attributes before opset 10.

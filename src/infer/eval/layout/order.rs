@@ -35,7 +35,7 @@ fn ranks(x: &Array) -> Result<Vec<usize>> {
 /// Computes `NonZero`: one column of coordinates per nonzero element; refuses scalars.
 pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    // The specification has no axes to count along for a scalar; runtimes treat it as a vector.
+    // By the specification, a position has one coordinate per axis; runtimes treat a scalar as a vector.
     if x.rank() == 0 {
         return Err(Refusal::Unsupported);
     }

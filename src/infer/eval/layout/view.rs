@@ -126,7 +126,7 @@ pub(super) fn expand(cx: &Cx) -> Result<Array> {
     x.take(shape.clone(), &spread(x.shape(), &shape)?)
 }
 
-/// Computes `Tile`; before opset 6 the inputs are one count and one axis.
+/// Computes `Tile`; before opset 6, the second and third input are one count and one axis.
 pub(super) fn tile(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let repeats = if cx.version() < 6 {

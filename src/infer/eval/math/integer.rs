@@ -30,7 +30,8 @@ pub(super) fn bitwise_not(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `BitShift` as specified for opset 28.
-/// Shifting by the type's width or more, or by a negative amount, leaves sign bits (right) or zeros (left).
+/// Shifting by the type's width or more, or by a negative amount, results in 0, or in −1 if a negative number is
+/// shifted right.
 pub(super) fn shift(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let bits = match pair.a.elem() {

@@ -20,7 +20,7 @@ pub struct Factors {
 }
 
 impl Factors {
-    /// Pairs two shapes; fails if the inner dimensions differ or the products exceed the budget.
+    /// Pairs two shapes; fails if they do not match or the products exceed the budget.
     pub fn of(cx: &Cx, a: &[usize], b: &[usize]) -> Result<Factors> {
         let left = if a.len() == 1 { vec![1, a[0]] } else { a.to_vec() };
         let right = if b.len() == 1 { vec![b[0], 1] } else { b.to_vec() };

@@ -29,7 +29,7 @@ pub(super) fn binarize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), bits.collect())
 }
 
-/// Returns the parameter of a feature: one for all, or one per feature of the last axis.
+/// Returns the parameter of the element at `at`: the only one, or that of its feature on the last axis.
 fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),

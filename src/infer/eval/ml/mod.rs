@@ -8,7 +8,7 @@ mod tree_table;
 
 use super::Kernel::{self, One, Values};
 
-/// Returns the kernel of an `ai.onnx.ml` operator; `None` for other operators.
+/// Returns the kernel of an `ai.onnx.ml` operator; `None` if there is none.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "ArrayFeatureExtractor" => One(feature::extract),

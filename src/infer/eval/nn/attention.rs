@@ -78,7 +78,7 @@ pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![merge_heads(y, q.rank())?, keys.array, values.array, scores])
 }
 
-/// Computes `FlexAttention` without subgraphs, which only the caller can run.
+/// Computes `FlexAttention`; refuses calls with subgraphs, which only the caller can run.
 pub fn flex_attention(cx: &Cx) -> Result<Array> {
     if ["score_mod", "prob_mod"].iter().any(|name| matches!(cx.attr(name), Some(Attr::Other))) {
         return Err(Refusal::Unsupported);

@@ -39,7 +39,7 @@ fn named(name: &str) -> Option<Named> {
 }
 
 /// Returns the activations of all directions.
-/// Each activation with a parameter takes the next entry of `activation_alpha` or `activation_beta`.
+/// Each activation with a parameter uses the next entry of `activation_alpha` or `activation_beta`.
 pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>> {
     let defaults: &[&str] = match cx.call.op {
         "RNN" => &["Tanh"],

@@ -7,7 +7,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Result, bad};
 
 /// Runs `step` on every element.
-/// It maps a value, its gradient and its states to the new value and states.
+/// `step` maps a value, its gradient and its states to the new value and states.
 fn each<const N: usize>(cx: &Cx, step: impl Fn(f64, f64, [f64; N]) -> (f64, [f64; N])) -> Result<Vec<Array>> {
     let tensors = cx.count().saturating_sub(2);
     if !tensors.is_multiple_of(N + 2) {

@@ -21,7 +21,7 @@ pub struct Window {
 pub struct Tap {
     /// Offset in the kernel.
     pub kernel: usize,
-    /// Offset among the input's spatial elements; `None` in the padding.
+    /// Offset among the input's spatial elements; `None` outside the input.
     pub input: Option<usize>,
     /// Whether it is in the input or its padding; only with `ceil_mode` can a window reach beyond both.
     pub padded: bool,
@@ -115,7 +115,7 @@ impl Window {
         (self.pads[axis], self.pads[axis + rank]) = (begin, end);
     }
 
-    /// Returns the elements under the window at one position, kernel in row-major order.
+    /// Returns the elements under the window at one position, in row-major order of the kernel.
     pub fn taps(&self, place: &[usize]) -> Vec<Tap> {
         let steps = strides(&self.input);
         let mut taps = vec![Tap { kernel: 0, input: Some(0), padded: true }];

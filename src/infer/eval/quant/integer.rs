@@ -21,7 +21,7 @@ enum Side {
     Columns,
 }
 
-/// Reshapes a scale or zero point so that it broadcasts over the matrix product.
+/// Reshapes a scale or zero point so that it broadcasts over its operand and the matrix product.
 fn sided(x: &Array, side: Side) -> Result<Array> {
     let shape = x.shape();
     match (side, shape.len()) {
@@ -69,7 +69,7 @@ fn scaled(sum: f64, x: f64, w: f64, y: f64) -> f64 {
     f64::from(sum as f32 * scale)
 }
 
-/// Converts scaled sums to the output type: `saturate(round(scaled) + zero)`.
+/// Converts scaled sums to the output type; to an integer type by `saturate(round(scaled) + zero)`.
 fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64]) -> Result<Array> {
     if !to.is_integer() {
         let shifted = scaled.iter().zip(zeros).map(|(x, zero)| x + zero).collect();

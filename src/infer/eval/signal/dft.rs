@@ -95,7 +95,7 @@ pub(super) fn dft(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Computes `STFT`: transforms overlapping windowed frames of `batch × length × (real, imaginary)`.
+/// Computes `STFT`: transforms windowed frames of a real or complex signal.
 pub(super) fn stft(cx: &Cx) -> Result<Array> {
     let signal = cx.tensor(0)?;
     let &[batch, length, parts @ (1 | 2)] = signal.shape() else {

@@ -1,4 +1,4 @@
-//! Unit tests for each operator family, which check the text of the specification and common mistakes.
+//! Unit tests for each operator family, of specified behavior and common mistakes.
 //!
 //! The conformance tests run the node tests of ONNX itself.
 

@@ -88,7 +88,8 @@ fn results_that_differ_between_runtimes_are_refused() {
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
 }
 
-/// The specification does not define these attributes and inputs. Random graphs found the cases.
+/// The specification leaves these results open, or runtimes deviate from it.
+/// Random graphs found the cases.
 #[test]
 fn undefined_attributes_and_inputs_are_refused() {
     let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
@@ -156,7 +157,7 @@ fn undefined_attributes_and_inputs_are_refused() {
     boxes(0.333_333_3).refused();
 }
 
-/// Rounding decides the bin where a mel band begins; integer overflow decides the length of a range.
+/// Rounding decides the bin where a mel band begins. Integer overflow decides the length of a range.
 #[test]
 fn results_decided_by_rounding_or_overflow_are_refused() {
     let bands = |rate: i64| {
