@@ -60,7 +60,7 @@ pub fn lookup(domain: &str, name: &str, opset: u16) -> Option<&'static Schema> {
 
 /// Returns the version that a name without epoch refers to at an opset.
 ///
-/// This is the version at the opset. If there is no such version or no opset, it is the first version.
+/// This is the version at the opset or, if there is no such version or no opset, the first version.
 pub fn meant_plainly(domain: &str, name: &str, opset: Option<i64>) -> Option<&'static Schema> {
     let opset = opset.and_then(|opset| u16::try_from(opset).ok());
     let in_force = opset.and_then(|opset| lookup(domain, name, opset));

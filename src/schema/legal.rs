@@ -73,7 +73,7 @@ pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
 /// Checks that `Identity` supports a type at an opset.
 ///
 /// # Errors
-/// Returns the obstacle, if it does not.
+/// Returns the obstacle if it does not.
 pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> {
     let value = [Operand::Present { ty, negative: false }];
     let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };

@@ -6,7 +6,7 @@
 //! # Epochs
 //! Most versions of an operator only add types, so rules that name versions would be repetitive. The identity of
 //! an operator is therefore *(domain, name, epoch)*. An epoch is a run of versions in which a node has the same
-//! semantics, named after the first of them. `Softmax@1` covers versions 1 and 11, and `Softmax@13` all later
+//! semantics, named after the first of them. `Softmax@1` stands for versions 1 and 11, and `Softmax@13` for all later
 //! versions. `steps.tsv` lists the version steps that were reviewed, and whether each ends an epoch. Within
 //! an epoch, [`legal()`] checks whether a node is valid at an opset.
 

@@ -11,9 +11,9 @@ impl<'a> From<&'a Attribute> for AttrUse<'a> {
     }
 }
 
-/// Calls `ask` with the use of an operator by a node.
+/// Calls `ask` with the use of an operator by a node, and returns its result.
 ///
-/// `ty` returns the types of the values for which they count.
+/// `ty` returns the type of a value, or `None` if it is unknown or must not be checked.
 pub fn with_use<T>(
     node: &Node,
     ty: impl Fn(ValueId) -> Option<ValueType>,

@@ -8,7 +8,7 @@ use crate::graph::AttrKind;
 use super::model::Values;
 use super::types::ValueType;
 
-/// Reason why a node is invalid at an opset.
+/// Obstacle to a node at an opset, and the later opset that removes it.
 ///
 /// It is displayed as a predicate of the operator: "does not exist before opset 20".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Illegal {
     pub since: Option<u16>,
 }
 
-/// A property of a node that a version of its operator does not support.
+/// Reason why a node is invalid at an opset, or unsupported by a target profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The operator is unknown, or does not exist at this opset.

@@ -15,7 +15,7 @@ pub struct Operator {
     pub work: Work,
     /// Inputs whose elements it moves unchanged.
     pub moves: Moves,
-    /// Result if integers or booleans are computed in a wider type.
+    /// Whether the result stays equal if integers or booleans are computed in a wider type.
     pub carry: Carry,
     /// Relation of its operands.
     pub operands: Operands,
@@ -53,9 +53,10 @@ pub enum Moves {
     All,
 }
 
-/// Result of an integer or boolean operator that is computed in a wider type and cast back.
+/// Whether an integer or boolean operator has an equal result if it runs in a wider type.
 ///
-/// For floating-point types, the result of any operator is equal up to rounding.
+/// The inputs are cast to the wider type, and the result is cast back. For floating-point types, the result of any
+/// operator is equal up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     /// Equal: the operator moves, selects or compares elements, or only changes their signs.
@@ -75,7 +76,7 @@ pub enum Operands {
     Apart,
     /// All broadcast to one shape.
     Broadcast,
-    /// All broadcast to one shape, and two operands may be swapped.
+    /// All broadcast to one shape, and any two may be swapped.
     Commute,
 }
 
@@ -100,7 +101,7 @@ impl Operator {
     }
 }
 
-/// Returns an operator of ai.onnx; `None` for other domains and for unknown names.
+/// Returns the properties of an operator of ai.onnx; `None` for other domains and for unknown names.
 pub fn operator(domain: &str, name: &str) -> Option<Operator> {
     let rows = if domain.is_empty() { OPERATORS } else { &[] };
     let at = rows.binary_search_by(|row| row.0.cmp(name)).ok()?;
@@ -108,7 +109,7 @@ pub fn operator(domain: &str, name: &str) -> Option<Operator> {
     Some(Operator { work, moves, carry, operands })
 }
 
-/// All operators, sorted by name.
+/// All operators of ai.onnx, sorted by name.
 #[rustfmt::skip]
 const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("Abs", Elementwise, No, Exact, Apart),

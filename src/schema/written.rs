@@ -12,10 +12,10 @@ const RESIZE_WITH_ROI: u16 = 11;
 
 /// Returns the opset closest to `opset` in which the attributes and operands of a node are valid.
 ///
-/// This is `opset` itself if the node is valid there, or in no opset. Types are not checked.
+/// This is `opset` itself if the node is valid there, or if no other opset is found. Types are not checked.
 pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
     let Ok(imported) = u16::try_from(opset) else { return opset };
-    // An operator that is newer than the opset has one meaning, and exists in some runtimes before.
+    // An operator that is newer than the opset has its first version; some runtimes support it earlier.
     let in_force = lookup(node.domain(), &node.op_type, imported);
     if in_force.is_none_or(|schema| is_plainly_valid(node, schema)) {
         return opset;
@@ -25,8 +25,7 @@ pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
 
 /// Returns the opset closest to `opset` in which a use of an operator is valid.
 ///
-/// Returns `None` if `opset` is, or if there is none.
-/// Types count only if they are given.
+/// Returns `None` if the use is valid at `opset`, or if no other opset is found. Types are checked if they are known.
 pub fn written_for(op: &OpUse, opset: u16) -> Option<u16> {
     let in_force = lookup(op.domain, op.name, opset);
     let is_relabelled = is_resize_without_roi(op, opset);
@@ -43,11 +42,11 @@ pub fn written_for(op: &OpUse, opset: u16) -> Option<u16> {
         all.iter().enumerate().filter(|(_, schema)| is_valid(schema)).filter_map(|(at, schema)| {
             let last = all.get(at + 1).map(|next| next.since - 1);
             match last {
-                // A deprecated version has its own semantics, or those of the version before.
+                // A node whose version in force is deprecated was not written for a later version.
                 _ if schema.since > opset && is_deprecated => None,
                 _ if schema.since > opset => Some((schema.since - opset, schema.since)),
                 Some(last) if last < opset => Some((opset - last, last)),
-                // The version in force is valid, except for a relabelled Resize.
+                // The version in force is not a candidate: it is valid only for a relabelled Resize.
                 _ => None,
             }
         });
@@ -65,7 +64,7 @@ fn is_mild(obstacle: &Obstacle) -> bool {
     )
 }
 
-/// Whether a node has only attributes of a schema, and all required attributes and inputs.
+/// Returns true if a quick check of attributes, inputs and outputs shows that a node is valid.
 fn is_plainly_valid(node: &Node, schema: &Schema) -> bool {
     let is_known = |attr: &crate::graph::Attribute| {
         schema.attr(&attr.name).is_some_and(|spec| attr.value.kind().is_none_or(|kind| kind == spec.kind))

@@ -1,6 +1,6 @@
 //! Constraints of operators on shapes, attributes and constant inputs, as data.
 //!
-//! The text files of this folder list, for each operator, the conditions that every valid call fulfills. Type
+//! The text files of this folder list conditions that every valid call of an operator fulfills. Type
 //! constraints are in the generated table. The linter, the verification of `onnx-fix` and the tests read
 //! the same entries. The module `parse` describes the language, and `infer/constraints` evaluates it.
 
@@ -34,7 +34,7 @@ pub struct Constraint {
     pub subject: &'static str,
     /// Predicate for messages, which follows the subject: "must be positive".
     pub why: &'static str,
-    /// The line as written, without its condition and reason.
+    /// The line as written, without its `because` and `if`.
     pub text: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub enum Kind {
     },
     /// `let R = len(D)`: a name for an expression.
     Let(&'static str, Expr),
-    /// A condition on one call.
+    /// A condition that every call fulfills.
     Holds(Expr),
 }
 
@@ -104,7 +104,7 @@ pub enum Binary {
     Mul,
     /// Division, rounded down.
     Div,
-    /// Remainder of this division.
+    /// Remainder of the division that rounds down.
     Rem,
     /// Equality.
     Eq,
@@ -150,7 +150,7 @@ static ENTRIES: LazyLock<FxHashMap<&str, FxHashMap<&str, Entry>>> = LazyLock::ne
 pub fn constraints(domain: &str, op: &str) -> &'static [Constraint] {
     let Some(entry) = ENTRIES.get(domain).and_then(|entries| entries.get(op)) else { return &[] };
     entry.parsed.get_or_init(|| {
-        // A test parses all lines.
+        // Lines with errors are skipped; a test parses all lines.
         entry.texts.iter().flat_map(|text| parse::entry(text)).filter_map(Result::ok).collect()
     })
 }

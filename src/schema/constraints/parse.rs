@@ -4,12 +4,12 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `W [M, C / @group, K...]` | the input `W` has this shape, if it is present; a new variable is bound, a bound one must be equal |
+//! | `W [M, C / @group, K...]` | the input `W`, if present, has this shape, which binds new variables |
 //! | `zero_point [] \| [C]` | the input has one of these shapes |
 //! | `slope -> [D...]` | the input broadcasts to this shape |
 //! | `let R = len(D)` | a name for an expression |
-//! | `@group > 0 because "must be positive"` | a condition; messages are about the first input or attribute of the line |
-//! | `… because "`pads` must be positive"` | … or about the one that the reason names |
+//! | `@group > 0 because "must be positive"` | a condition; messages name its first input or attribute |
+//! | `… because "`pads` must be positive"` | a condition; messages name this input or attribute |
 //! | `… if is_present(B)` | the line applies only if the condition is proved |
 //! | `# …` | a comment |
 //!
@@ -42,7 +42,7 @@ pub fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'stat
 /// Parses the lines of an entry.
 ///
 /// # Errors
-/// An item is an error if its line has a syntax error.
+/// An item is an error if its line is invalid.
 pub fn entry(text: &'static str) -> impl Iterator<Item = Result<Constraint, String>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| Parser { line, rest: line }.constraint().map_err(|why| format!("`{line}`: {why}")))
@@ -83,7 +83,7 @@ impl Parser {
         let Kind::Holds(expr) = &kind else { return Ok(Constraint { kind, when, subject: "", why, text }) };
         let named = why.strip_prefix('`').and_then(|why| why.split_once("` "));
         let (subject, why) =
-            named.or_else(|| Some((subject(expr)?, why))).ok_or("the line names no input")?;
+            named.or_else(|| Some((subject(expr)?, why))).ok_or("the line names no input or attribute")?;
         if why.is_empty() {
             Err("a condition needs a reason".to_owned())
         } else {
@@ -207,7 +207,7 @@ impl Parser {
         if self.eat(token) { Ok(()) } else { Err(format!("expected `{token}` at `{}`", self.rest)) }
     }
 
-    /// Consumes a token, and returns whether it is there. A word must not continue.
+    /// Consumes a token, and returns whether it is there. A word matches only as a whole.
     fn eat(&mut self, token: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(token) else { return false };
         let is_word = token.ends_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -1,7 +1,7 @@
 use super::*;
 use crate::schema;
 
-/// Returns the names of inputs and attributes in an expression, with whether each is an attribute.
+/// Appends the names of the attributes in an expression to `found`.
 fn names(expr: &Expr, found: &mut Vec<&'static str>) {
     match expr {
         Expr::Attr(name) => found.push(name),
@@ -17,7 +17,7 @@ fn names(expr: &Expr, found: &mut Vec<&'static str>) {
 }
 
 #[test]
-fn entries_name_operators_inputs_and_attributes_of_some_version() {
+fn entries_name_operators_and_attributes_of_some_version() {
     for (domain, op, entry) in
         ENTRIES.iter().flat_map(|(domain, of)| of.iter().map(move |(op, entry)| (domain, op, entry)))
     {

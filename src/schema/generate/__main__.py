@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Generates `../table/*.rs`: the schemas of all versions of all operators.
+"""Generates the schemas of all versions of all operators, as files of `../table`.
 
     pip install onnx==1.23.2 && python src/schema/generate
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
 `steps.tsv`, the steps between versions that end an epoch; `values.tsv`, the allowed values of
-attributes. The generator fails if a newer `onnx` has a step that is more than a widening. Such a
-step needs a review and a row in `steps.tsv`.
+attributes and inputs. The generator fails if a newer `onnx` has a step that is more than a
+widening. Such a step needs a review and a row in `steps.tsv`.
 """
 
 from __future__ import annotations

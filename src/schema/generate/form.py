@@ -42,11 +42,10 @@ class Op:
 
 
 def widens(old: Op, new: Op) -> bool:
-    """Returns true if all nodes of version `old` are valid in `new`, with the same semantics.
+    """Returns true if the signature of `new` accepts all nodes of version `old`.
 
     New inputs and outputs must be optional, and new attributes must not be required. Deprecation
-    is a widening, because the semantics do not change. So are narrower type constraints, because
-    legality checks types for each version.
+    and narrower type constraints count as widenings, because legality checks them for each version.
     """
     if new.deprecated:
         return True
