@@ -142,7 +142,7 @@ pub enum AttrView<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strings(&'a [Bytes]),
-    /// Another value, by its kind; `None` for a reference to a function attribute of unknown kind.
+    /// Another value, by its kind; `None` if the kind is unknown.
     Other(Option<AttrKind>),
 }
 
