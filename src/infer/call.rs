@@ -24,7 +24,7 @@ pub trait Fresh {
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
-/// Creates no symbols. It is for calls that are not nodes of a graph, such as e-nodes.
+/// Creates no symbols, so that data-dependent sizes stay unknown.
 pub struct NoSymbols;
 
 impl Fresh for NoSymbols {

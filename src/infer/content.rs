@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::load;
 use crate::graph::{Tensor, TensorData};
 
-/// Elements, type and shape of a tensor. Equal contents mean equal tensors.
+/// Elements, type and shape of a tensor, to compare tensors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Content<'t> {
     elem: i32,

@@ -4,8 +4,8 @@
 //! `transfer` computes the output facts of one operator call from its input facts, for the graph and the e-graph.
 //! `execute` computes the constant values of a model, including subgraphs and sequences.
 //!
-//! **Invariant:** a fact holds in every successful run; an unproved property stays unknown. Declared types are
-//! compared with the inferred ones, and used only where inference finds nothing.
+//! **Invariant:** an inferred fact holds in every successful run; an unproved property stays unknown. Declared
+//! types are compared with the inferred ones, and trusted only where inference finds nothing.
 
 mod annotate;
 mod call;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::dim::{Dim, numel};
 
-/// A dimension, or an element of an integer tensor; `None` if it is unknown.
+/// A dimension, or a whole-number element of a tensor; `None` if it is unknown.
 pub type Size = Option<Dim>;
 
 /// Shape of a tensor. The rank or any dimension may be unknown.

@@ -28,7 +28,7 @@ pub(super) fn element_types(cx: &mut Cx) {
     }
 }
 
-/// Returns the type parameter that the type of each value of a formal must equal, if there is one.
+/// Returns the type parameter of a formal; `None` unless one determines the type of all its values.
 fn param_of(formal: &Formal) -> Option<usize> {
     match (formal.ty, formal.option) {
         (_, Arity::Variadic { homogeneous: false, .. }) => None,

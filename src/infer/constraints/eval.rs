@@ -179,9 +179,9 @@ fn bits(elem: ElemType) -> Option<Value> {
     Some(Value::Int(Dim::known(i64::try_from(elem.bits()?).ok()?)))
 }
 
-/// Returns the first or last elements of a list.
+/// Returns the first or last elements of a list of integers.
 ///
-/// An integer, which stands for any number of equal elements, is unchanged.
+/// Any other value is unchanged; an integer stands for any number of equal elements.
 fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
     let Value::Ints(ints) = list else { return Some(list.clone()) };
     let count = usize::try_from(count.as_int()?.as_const()?).ok().filter(|&count| count <= ints.len())?;

@@ -65,7 +65,7 @@ impl Scope<'_> {
         dims.iter().zip(&expected.sizes).all(|(dim, size)| !self.differ(dim, size)).then_some(expected)
     }
 
-    /// Returns the sizes that a shape requires of dimensions; `None` if there are too few.
+    /// Returns the sizes that a shape requires of these dimensions; `None` if there are too few dimensions.
     fn expected(&self, dims: &[Size], axes: &[Axis]) -> Option<Expected> {
         let rest = (dims.len() + 1).checked_sub(axes.len()).filter(|_| axes.iter().any(is_rest)).unwrap_or(0);
         let (mut sizes, mut bound) = (Vec::new(), Vec::new());

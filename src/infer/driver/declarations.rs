@@ -50,7 +50,7 @@ impl<'m> Driver<'m> {
         ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
     }
 
-    /// Returns whether runtimes check the declared output shapes of a graph.
+    /// Returns the source of the output declarations of a graph, by whether runtimes check their shapes.
     ///
     /// ONNX Runtime fails if a result of a subgraph of `If` or `Scan` contradicts its declared shape. For the main
     /// graph and subgraphs of `Loop`, it ignores the contradiction.

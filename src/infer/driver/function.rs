@@ -48,7 +48,7 @@ pub(super) struct Index<'m> {
     states: Vec<State<'m>>,
     /// Number of function nodes inferred so far.
     nodes: usize,
-    /// Maximum of `nodes`.
+    /// Number of nodes from which on no further call is inferred.
     most: usize,
 }
 

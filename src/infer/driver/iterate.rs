@@ -150,7 +150,7 @@ struct Iterated {
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {
-    /// Infers a subgraph repeatedly until the state facts reach a fixed point.
+    /// Infers a subgraph until the state facts reach a fixed point, at most [`LOOKS`] times.
     fn carried(&mut self, id: NodeId, body: GraphId, initial: Vec<Fact>, carry: &Carry) -> Iterated {
         let kept = self.unchanged(body, carry, initial.len());
         let shapes = self.loops < MAX_PRECISE_LOOPS;

@@ -5,7 +5,7 @@ use super::{Executor, Result, bytes_of};
 use crate::graph::{AttrValue, GraphId, Node};
 use crate::infer::eval::{Array, Refusal, Val};
 
-/// Maximum number of iterations of a `Loop` or `Scan`; longer ones are refused.
+/// Maximum number of iterations of a `Loop` or `Scan`; more are refused.
 const MAX_ROUNDS: i64 = 1 << 16;
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");

@@ -1,7 +1,7 @@
 //! Executes nodes with constant inputs, including subgraphs, local functions and sequences.
 //!
-//! Inference tracks only small tensors. The executor computes values of any size for constant folding, and whole
-//! graphs if the caller supplies their inputs.
+//! Inference tracks only small tensors. The executor also computes large ones, within [`Limits`], for constant
+//! folding, and runs whole graphs if the caller supplies their inputs.
 
 mod control;
 mod declared;

@@ -81,7 +81,7 @@ pub fn top_k(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Loss over classes: a scalar, or the shape of the targets with `reduction = "none"`.
+/// Loss over classes: a scalar or, with `reduction = "none"`, a tensor with the shape of the targets.
 ///
 /// The second output of `SoftmaxCrossEntropyLoss` has the shape of the scores.
 pub fn loss(cx: &mut Cx) -> Option<()> {

@@ -118,7 +118,7 @@ pub fn gemma_rotary(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `BiasSplitGelu`: halves the last axis, because the other half is the gate.
+/// `BiasSplitGelu`: halves the last axis, because one half is the gate of the other.
 pub fn split_gelu(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let last = dims.last_mut()?;

@@ -6,7 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, offset, positions, strides, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Computes `Col2Im`: sums overlapping blocks of `batch × (channels · block) × number of blocks`.
+/// Computes `Col2Im`: places the blocks of `batch × (channels · block) × blocks`, summing overlaps.
 pub(super) fn col2im(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let spatial = to_sizes(&cx.tensor(1)?.as_i64s()?)?;

@@ -14,7 +14,7 @@ struct Statistics {
     inverse_deviation: Vec<f64>,
 }
 
-/// Normalizes each group in place to mean 0 and population variance 1.
+/// Normalizes each group in place to mean 0 and population variance 1, and returns its statistics.
 fn standardize(data: &mut [f64], groups: &Groups, epsilon: f64) -> Statistics {
     let (mut mean, mut inverse_deviation) = (vec![], vec![]);
     for group in 0..groups.count {
@@ -88,7 +88,7 @@ pub(super) fn rms(cx: &Cx) -> Result<Array> {
     Array::from_f64s(scale.elem(), x.shape().to_vec(), data)
 }
 
-/// Computes `GroupNormalization`; scale and bias are per group before opset 21, then per channel.
+/// Computes `GroupNormalization`; scale and bias are per channel, or per group before opset 21.
 pub(super) fn group(cx: &Cx) -> Result<Array> {
     let (x, scale, bias) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
