@@ -92,7 +92,7 @@ impl Deref for Elements {
 }
 
 impl PartialEq for ConstValue {
-    /// Compares constants with [`same_bits`], by which a real constant with a NaN equals itself.
+    /// Compares real floats bitwise, so that a constant with a NaN equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (ConstValue::Nothing, ConstValue::Nothing) | (ConstValue::Computed, ConstValue::Computed) => true,
