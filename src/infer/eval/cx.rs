@@ -175,7 +175,7 @@ impl<'a> Cx<'a> {
         let Some(array) = self.maybe(i)? else { return Ok(None) };
         match array.f64s()?.as_slice() {
             [x] => Ok(Some(*x)),
-            _ => bad("an input must be a scalar"),
+            _ => bad("an input must have one element"),
         }
     }
 
@@ -209,6 +209,6 @@ impl<'a> Cx<'a> {
 pub(super) fn only_int(array: &Array) -> Result<i64> {
     match array.as_i64s()?.as_slice() {
         [value] => Ok(*value),
-        _ => bad("an input must be a scalar"),
+        _ => bad("an input must have one element"),
     }
 }

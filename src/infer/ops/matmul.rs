@@ -75,7 +75,7 @@ pub fn gemm(cx: &mut Cx) -> Option<()> {
 }
 
 fn two_sizes(cx: &mut Cx) -> Option<()> {
-    cx.fault(Fault::Value { name: "equation", why: "must not use one letter for axes of different sizes" });
+    cx.fault(Fault::Value { name: "equation", why: "must not use one label for axes of different sizes" });
     None
 }
 

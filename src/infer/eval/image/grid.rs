@@ -85,7 +85,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
         return bad("the input must have a batch and a channel axis");
     };
     if batch != grids || *axes != spatial.len() || out.len() != spatial.len() || spatial.contains(&0) {
-        return bad("the shape of the grid does not match the image");
+        return bad("the grid does not match the image, or the image is empty");
     }
     let mut shape = vec![*batch, *channels];
     shape.extend(out);

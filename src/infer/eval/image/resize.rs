@@ -151,7 +151,7 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
     let whole = |&length: &usize| Axis { length, resized: length, scale: 1.0, region: (0.0, 1.0) };
     let mut all: Vec<Axis> = x.shape().iter().map(whole).collect();
     let filled = |i| match cx.maybe(i)?.filter(|array| !array.is_empty()) {
-        Some(list) if list.rank() != 1 => bad("the scales must have rank 1"),
+        Some(list) if list.rank() != 1 => bad("the scales, sizes and region of interest must have rank 1"),
         list => Ok(list),
     };
     let crops = transformation == "tf_crop_and_resize";

@@ -73,7 +73,7 @@ pub(super) fn einsum(cx: &Cx) -> Result<Array> {
             match (*size, dim) {
                 (1, dim) => *size = dim,
                 (size, dim) if size == dim || dim == 1 => {}
-                _ => return bad("the sizes of an equation label differ"),
+                _ => return bad("axes with the same label in `equation` differ in size"),
             }
         }
         seen.extend(labels.iter().copied());

@@ -7,7 +7,7 @@ use super::encode::{Key, keys};
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Refusal, Result, Val, bad};
 
-const NO_KEYS: Refusal = Refusal::BadInput("the attribute with the keys is required");
+const NO_KEYS: Refusal = Refusal::BadInput("exactly one of the attributes with the keys is required");
 
 fn table(cx: &Cx, ints: &str, strings: &str) -> Result<Array> {
     match (cx.ints(ints), cx.texts(strings)) {

@@ -55,7 +55,7 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
         return bad("the window attributes do not match the spatial axes");
     }
     if spatial.contains(&0) {
-        return bad("the spatial axes are empty");
+        return bad("a spatial axis is empty");
     }
     let auto = cx.text("auto_pad", "NOTSET");
     for i in 0..rank {

@@ -87,7 +87,7 @@ pub(super) fn global(cx: &Cx) -> Result<Array> {
     let (batch, channels, spatial) = image(x.shape())?;
     let plane = numel(spatial)?;
     if plane == 0 {
-        return bad("the spatial axes are empty");
+        return bad("a spatial axis is empty");
     }
     let (values, p) = (x.f64s()?, norm_order(cx)?);
     let reduce = |chunk: &[f64]| match cx.call.op {
