@@ -59,7 +59,7 @@ pub struct LintContext<'a> {
     pub uses: &'a Uses,
     /// Options of the run.
     pub options: &'a LintOptions,
-    /// Graphs that are reachable from the main graph and the local functions, in file order.
+    /// Graphs that are reachable from the main graph and the local functions.
     graphs: Vec<GraphId>,
     /// Locator of the nodes and values of `model`.
     pub places: Locator<'a>,
@@ -80,13 +80,13 @@ impl<'a> LintContext<'a> {
         LintContext { places: self.places.within(spans), ..self }
     }
 
-    /// Returns every graph, subgraphs and functions included, in file order.
+    /// Returns every graph that is written, including subgraphs and the bodies of functions.
     pub fn graphs(&self) -> impl Iterator<Item = (GraphId, &'a Graph)> {
         let model = self.model;
         self.graphs.iter().map(|&id| (id, &model.graphs[id]))
     }
 
-    /// Returns every node of every graph, in file order.
+    /// Returns every node of these graphs.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> {
         let model = self.model;
         self.graphs().flat_map(|(_, graph)| &graph.nodes).map(|&id| (id, &model.nodes[id]))

@@ -19,7 +19,7 @@ use crate::rules::registry::{EXTENSION, RuleSet};
 pub struct RuleInfo {
     pub name: String,
     pub level: Level,
-    /// "safe" or "unsafe" if onnx-fix can fix its findings.
+    /// "safe" or "unsafe" if a parsed rule fixes its findings.
     pub fix: Option<&'static str>,
     pub summary: String,
 }
@@ -46,7 +46,7 @@ impl Catalog {
     /// Loads the built-in rules and those in `folders`.
     ///
     /// # Errors
-    /// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
+    /// A folder cannot be read or has no rule file, or a rule has an error, which is printed to standard error.
     pub fn load(folders: &[PathBuf], extent: Extent, color: When) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
@@ -95,7 +95,7 @@ impl Catalog {
 /// Loads the rules in `folders` alone.
 ///
 /// # Errors
-/// A folder cannot be read, or a rule has an error. All faults are then printed to standard error.
+/// A folder cannot be read or has no rule file, or a rule has an error, which is printed to standard error.
 pub fn own(folders: &[PathBuf], color: When) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
@@ -103,7 +103,7 @@ pub fn own(folders: &[PathBuf], color: When) -> Result<RuleSet, Failure> {
     Ok(rules)
 }
 
-/// Adds the rules in `folders`, which the option `flag` named.
+/// Adds the rules in `folders`; failures begin with the option `flag`.
 fn add_folders(
     flag: &str,
     folders: &[PathBuf],

@@ -1,4 +1,4 @@
-//! The commands for programs that embed them: as a process runs them, or as functions with a result.
+//! The commands, for programs that embed them: they either act like the process or return their result.
 //!
 //! Arguments are those of the command line, beginning with the program name. In [`lint`] and [`fix`], `-` means memory
 //! instead of standard input and output:
@@ -51,11 +51,11 @@ pub fn onnx_diff(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Fixed {
-    /// The encoded model in consecutive chunks; empty if it was written to a file.
+    /// The encoded model in consecutive chunks; empty without `-o -`.
     pub output: Vec<Bytes>,
     /// The changes.
     pub report: Report,
-    /// Findings about the result, none of them at level error.
+    /// The findings of the run, none of them at level error.
     pub findings: Vec<Finding>,
 }
 
@@ -64,8 +64,6 @@ pub struct Fixed {
 #[non_exhaustive]
 pub struct Refusal {
     /// The error of the run; empty if the findings explain the failure.
-    ///
-    /// The error concerns the arguments, the configuration or the file system.
     pub message: String,
     /// The faults of the model.
     pub findings: Vec<Finding>,
@@ -89,7 +87,7 @@ impl From<Failure> for Refusal {
 /// Returns the findings of `onnx-lint` that are not in the baseline. The path `-` refers to `content`.
 ///
 /// # Errors
-/// Invalid arguments or configuration, or a file that cannot be read as a model.
+/// The run fails, or a file cannot be read.
 pub fn lint(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,
@@ -102,7 +100,7 @@ pub fn lint(
 /// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
 ///
 /// # Errors
-/// Invalid arguments or configuration, or a request that the model does not allow. Nothing is written then.
+/// The run fails, or has a finding at level error.
 pub fn fix(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,
@@ -118,7 +116,7 @@ pub fn fix(
     Ok(Fixed { output, report: report.unwrap_or_default(), findings })
 }
 
-/// Runs a tool and returns the exit status of its process.
+/// Runs a tool, and returns its exit status.
 fn run<A: Parser>(
     tool: &str,
     args: impl IntoIterator<Item = impl Into<OsString>>,

@@ -14,10 +14,10 @@ use crate::graph::syntax::{Source, Span};
 
 /// File names in the order in which they are searched in every folder.
 ///
-/// The search goes from the folder of the linted file upward.
+/// The search goes from the folder of the input upward.
 const FILE_NAMES: [&str; 3] = ["onnx-lint.toml", ".onnx-lint.toml", "pyproject.toml"];
 
-/// A configuration file. The command line overrides it.
+/// A configuration file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Config {
@@ -57,7 +57,7 @@ pub struct Config {
     pub docs_url: Option<String>,
 }
 
-/// A suppression of findings at some nodes or in some modules of a model.
+/// A suppression of findings; its globs limit it to nodes, modules or files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Suppress {
@@ -134,7 +134,7 @@ impl Config {
         format!("`{key}` in {}", self.folder.display())
     }
 
-    /// Returns a path of this file relative to the current folder.
+    /// Resolves a path of this file against its folder.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }
@@ -161,7 +161,7 @@ impl Configs {
         Ok(Configs { fixed, by_folder: Mutex::default() })
     }
 
-    /// Returns the nearest configuration in `folder` or above; the default one if there is none.
+    /// Returns the configuration of the command line, else the nearest one in `folder` or above, else the default.
     pub fn for_folder(&self, folder: &Path) -> Result<Arc<Config>, Failure> {
         if let Some(fixed) = &self.fixed {
             return Ok(fixed.clone());

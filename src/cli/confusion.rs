@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of one tool that users try with another, and the commands to run instead.
+/// For a tool: options that it does not have, and the help for users who try them.
 const CONFUSIONS: &[(&str, &[&str], &str)] = &[
     (
         "onnx-lint",
@@ -38,7 +38,7 @@ const CONFUSIONS: &[(&str, &[&str], &str)] = &[
     ("onnx-fix", &["--explain"], "run `onnx-lint --explain RULE`"),
 ];
 
-/// Returns the message for an option of another tool; `None` for other errors.
+/// Returns the message for an option in [`CONFUSIONS`]; `None` for other errors.
 pub fn message(tool: &str, error: &clap::Error, args: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_confusion =

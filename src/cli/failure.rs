@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::diag::{unreadable, unwritable};
 
-/// The outcome of a run that did not fail.
+/// The outcome of a run, which determines its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// No findings that fail the run, or every request was carried out.
@@ -14,7 +14,7 @@ pub enum Status {
     /// Findings that fail the run, pending changes with `--check`, an impossible fix or conversion, or
     /// models that are not proved equal.
     Found,
-    /// A file could not be read.
+    /// The run failed, for example because a file could not be read.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! Standard output, for terminals and pipes.
+//! Output to the standard streams and to files.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;

@@ -21,7 +21,7 @@ pub fn resolve(words: &[String], catalog: &Catalog, origin: &str) -> Result<Vec<
     Ok(codes)
 }
 
-/// Returns the codes of the rules with this code or name; at least one.
+/// Returns the codes of the rules with this code or name; fails if there is none.
 pub fn named<'c>(word: &str, catalog: &'c Catalog, origin: &str) -> Result<Vec<&'c str>, Failure> {
     let codes = catalog.codes(word);
     if codes.is_empty() { Err(unknown_rule(word, catalog, origin)) } else { Ok(codes) }

@@ -20,7 +20,7 @@ pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
 /// Loads the built-in targets and those in `folders`.
 ///
 /// # Errors
-/// A folder cannot be read, or a target has an error. Its faults are then printed to standard error.
+/// A folder cannot be read or has no target file, or a target has an error, which is printed to standard error.
 pub fn load(folders: &[PathBuf], color: When) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {

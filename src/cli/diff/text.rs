@@ -7,7 +7,7 @@ use crate::diag::render::Look;
 use crate::diff::{Divergence, Equivalence, NodeDescription, Row, Weight};
 use crate::graph::syntax::suggest::counted;
 
-/// The maximum number of rows of each kind.
+/// The maximum number of rows of a table, and of names in a list.
 const ROWS: usize = 16;
 
 /// Renders the verdict, the first differences, and a table.

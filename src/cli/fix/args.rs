@@ -22,7 +22,8 @@ use crate::write::external::DEFAULT_THRESHOLD;
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
-    /// Models, or archives of `torch.export.save`; `-` is standard input. Several are processed in parallel
+    /// Models, archives of `torch.export.save`, or TorchScript graphs in text form; `-` is standard input.
+    /// Several are processed in parallel
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -47,7 +48,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub diff: bool,
 
-    /// Write nothing; exit with status 1 if the result would differ
+    /// Write no model; exit with status 1 if the result would differ
     #[arg(long, help_heading = "Output")]
     pub check: bool,
 

@@ -22,7 +22,7 @@ type Inputs = FxHashMap<Arc<str>, Array>;
 /// Returns a measurement with one run for each file; `None` without files.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file cannot be read as arrays.
 pub fn measure(files: &[PathBuf]) -> Result<Option<Measure>, Failure> {
     let sets: Vec<Inputs> = files.iter().map(|path| inputs(path)).collect::<Result<_, _>>()?;
     Ok((!sets.is_empty()).then(|| Measure::new(move |model| greatest(model, &sets))))

@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// `content` replaces standard input.
 ///
 /// # Errors
-/// Invalid arguments.
+/// The arguments or the configuration are invalid.
 pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
     match tasks(args, &Progress::hidden())?.as_slice() {
         [single] => Ok(single.done(args, content)),
@@ -234,7 +234,7 @@ impl Task<'_> {
                 "--in-place: a PyTorch program cannot be replaced by a model; write to a file with -o",
             ));
         }
-        // New weights are stored like the old ones: in external data.
+        // If the input has external data, the converted weights are external, too.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, catalog.rules()));
@@ -323,7 +323,7 @@ impl Task<'_> {
         let input = Input { name: source.name.clone(), ..Input::new(self.input, true) };
         let Settings { catalog, options, lint, .. } = &*self.settings;
         let linter = Linter { input: &input, settings: lint, catalog };
-        // If the linter fails, the result is still correct.
+        // If the linter panics, no errors are reported.
         let result = outcome.changed.then_some(&outcome.model);
         let remaining = crash::guard(|| linter.remaining(source, result, options));
         remaining.unwrap_or_default()

@@ -31,7 +31,7 @@ const PARTIAL: &str = "EXP";
 pub struct Remaining {
     /// The errors, without suppressed ones.
     pub errors: Vec<Finding>,
-    /// Number of errors whose code and node the source does not have.
+    /// Number of errors with a code and node that no error of the source has.
     new: usize,
 }
 
@@ -89,7 +89,7 @@ pub struct Linter<'a> {
 impl Linter<'_> {
     /// Lints the result of fixing `source`, and returns the errors that are not suppressed.
     ///
-    /// `result` is `None` if it is the source. A suppression in the source also applies to the same error in the result.
+    /// `result` is `None` if nothing changed. A suppression in the source also applies to the same error in the result.
     pub fn remaining(&self, source: &ModelFile, result: Option<&Model>, options: &Options) -> Remaining {
         let all = self.errors_in_file(source);
         let Some(result) = result else {
@@ -123,7 +123,7 @@ impl Linter<'_> {
         fix(source.clone(), &options, &rules).model
     }
 
-    /// Returns the errors of the source; those in ONNX text have its lines.
+    /// Returns the errors of the source, with line numbers for ONNX text.
     fn errors_in_file(&self, source: &ModelFile) -> Vec<Finding> {
         let errors = self.errors(&source.model, None);
         if errors.is_empty() || source.form != ModelFormat::OnnxText {

@@ -26,7 +26,7 @@ const MIN_TEXT: usize = 24;
 
 /// Renders the summary for standard error.
 ///
-/// It has a headline, a row for each rule, the operators or sizes that changed, each unsafe change, and notes.
+/// It has a headline, rows of safe changes, the operators whose number changed, the unsafe changes, and notes.
 pub fn summary(name: &str, before: &Model, outcome: &Outcome, display: Display) -> String {
     let report = &outcome.report;
     let bold = |text: &str| paint(display.look, Style::Bold, text);
@@ -170,7 +170,7 @@ fn by_count<'a>(items: &IndexMap<&'a str, usize>) -> impl Iterator<Item = (&'a s
     items.into_iter()
 }
 
-/// Joins items; omits all but the first ones, unless the output is verbose.
+/// Joins items; at most [`LISTED`] of them, unless the output is verbose.
 fn cut(mut items: Vec<String>, separator: &str, display: Display) -> String {
     if items.len() > LISTED && !display.verbose {
         items.truncate(LISTED);
@@ -194,7 +194,7 @@ fn kept(report: &Report, display: Display) -> Vec<(usize, String)> {
     kept
 }
 
-/// Aligns the rows: kind, count, code, name and text. The kind is printed in its first row only.
+/// Aligns the rows: kind, count, code, name and text. Each kind is printed only in the first of its rows.
 fn lines(rows: &[Row], kept: &[(usize, String)], display: Display) -> String {
     const KEPT: &str = "kept";
     let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_have_separators_and_changes_a_percentage() {
+    fn counts_have_separators_and_changes_are_percentages() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(percentage(37, 10), "-73%");
         assert_eq!(percentage(1000, 1002), "+0.2%");

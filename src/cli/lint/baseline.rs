@@ -24,14 +24,14 @@ struct Document {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// The file, relative to the folder of the baseline or the root of the repository.
+    /// The path of the file, equal in every checkout.
     file: String,
     code: String,
     fingerprint: String,
     /// The node, if the finding is at one. Its name may change between exports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     node: String,
-    /// The Python line, if its source was available.
+    /// The Python line without its comment; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     line: String,
     /// The message, for readers only.

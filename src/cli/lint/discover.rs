@@ -31,7 +31,7 @@ pub struct Discovered {
     pub excluded: usize,
 }
 
-/// Returns the files that `args` name. `content` replaces standard input.
+/// Returns the files to lint. `content` replaces standard input.
 pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Result<Discovered, Failure> {
     let mut found = Discovered::default();
     for path in &args.paths {
@@ -53,9 +53,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Returns the kind of bytes in memory if their content does not determine it.
-///
-/// They are a model, unless the name has the suffix of a log or of Python.
+/// Returns the kind "model" for bytes that are not recognized as one, unless their name has the suffix of a text.
 fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
     let is_text = matches!(sniff(name, content), Kind::Log | Kind::Python | Kind::Other);
     let is_named = [".log", ".txt", ".py"].iter().any(|end| name.ends_with(end));

@@ -1,4 +1,4 @@
-//! Places findings in the linted repository: file names, fingerprints, and source positions.
+//! File names, fingerprints and source positions of findings in the linted repository.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::source::{LocalPlace, SourceFiles, without_comment};
 pub struct Home {
     /// The folder of the baseline, which other checkouts read, too.
     baseline: Option<PathBuf>,
-    /// The folder that output paths are relative to; `None` prints paths as they were given.
+    /// The folder that output paths are relative to; `None` for output that people read.
     shown_from: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl Home {
         }
     }
 
-    /// Returns a name for a file that is equal in every checkout.
+    /// Returns a file name that is equal in every checkout.
     ///
     /// It is relative to the folder of the baseline, else to the root of the repository, else to the current folder.
     fn key(&self, input: &Input) -> Arc<str> {
@@ -46,7 +46,7 @@ impl Home {
         found.or_else(|| paths::below(path, Path::new("."))).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Returns the path as output shows it.
+    /// Returns the path as output shows it, or `None` if the output has it as it is.
     fn shown(&self, path: &Path) -> Option<String> {
         match &self.shown_from {
             Some(folder) => paths::below(path, folder),
@@ -102,9 +102,9 @@ impl Home {
     }
 }
 
-/// Returns the Python code at fault, by which fingerprints distinguish findings in a `.py` file.
+/// Returns the file name, function and code of a Python line, as part of a fingerprint.
 ///
-/// Exporter records of a line are left out, since not every export has them.
+/// Code that only an export recorded is left out, since not every export records it.
 fn code(finding: &Finding) -> Arc<str> {
     let Place::Source(source) = &finding.place else { return Arc::from("") };
     let file = source.file.rsplit(['/', '\\']).next().unwrap_or("");

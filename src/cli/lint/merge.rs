@@ -26,7 +26,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the Python line of a finding; `None` if it is not found, or changed since the export.
+    /// Returns the Python line of a finding; `None` if no local file has it, or it changed since the export.
     pub fn of(input: &Input, settings: &Settings, finding: &Finding) -> Option<Line> {
         let source = finding.source.as_ref()?;
         let columns = |column: u32, width: u32| (column > 0).then(|| column..column + width.max(1));
@@ -60,12 +60,12 @@ pub struct OfFile {
     pub hidden: Vec<Located>,
 }
 
-/// A finding of a model: the index of its file, whether it is shown, and its index among those.
+/// A finding of a model: the index of its file, whether it is shown, and its index in that list.
 type Index = (usize, bool, usize);
 
 /// Removes the findings of sources that a model has, too, and returns them.
 ///
-/// Each finding of a model stands for at most one of its source, so that none at another place of the line is lost.
+/// Each finding of a model replaces at most one of a source, so that none at another place of the line is lost.
 pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
     let mut places: FxHashMap<(PathBuf, u32), Vec<Index>> = FxHashMap::default();
     for (file, findings) in files.iter().enumerate() {
@@ -107,7 +107,7 @@ pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
     merged
 }
 
-/// Returns the first finding of each model that is the same as `finding` of a source and not taken yet.
+/// Returns, for each model, the index of its first finding that is the same as `finding` and not taken yet.
 fn of_models<'a>(
     files: &[OfFile],
     candidates: impl Iterator<Item = &'a Index>,
@@ -128,7 +128,7 @@ fn of_models<'a>(
     found
 }
 
-/// Adds what only the source shows to the finding of a model.
+/// Completes the finding of a model with the rewrite, help and message of the source.
 fn complete(of_model: &mut Finding, of_source: &Finding) {
     if of_model.rewrite.is_none() {
         of_model.rewrite.clone_from(&of_source.rewrite);

@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// `content` replaces standard input.
 ///
 /// # Errors
-/// The arguments or the configuration are invalid, or there is nothing to lint.
+/// The arguments, the configuration or the baseline are invalid, or there is nothing to lint.
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
@@ -166,7 +166,7 @@ fn find(
     Ok(Some(found))
 }
 
-/// Adds the findings of files, each followed by those about its suppressions.
+/// Adds the findings of each file and those about its suppressions, then those about configurations.
 fn add_findings(found: &mut Found, inputs: &[Assigned], home: &Home, of_files: Vec<OfFile>, report: Report) {
     let about = |input: &Input, settings: &Settings, mut findings: Vec<Finding>| {
         findings.retain_mut(|finding| settings.shows(input, finding));
@@ -211,7 +211,7 @@ fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
     args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect()
 }
 
-/// Loads the pages of the rules with findings; linting parses rules without them.
+/// Loads the pages of the rules with findings, since linting parses rules without pages.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
     let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color.when)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
@@ -224,7 +224,7 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
     Ok(known.map(page).collect())
 }
 
-/// Returns the failure of a run without files: otherwise a mistyped path would pass forever.
+/// Returns the failure of a run that finds no file.
 fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = "no model, .pt2, TorchScript text, log or .py";
@@ -259,8 +259,8 @@ struct Found {
 
 /// Lints all inputs.
 ///
-/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. It
-/// keeps the findings that no model reports or makes obsolete.
+/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. The
+/// findings that no model reports or makes obsolete remain those of the log.
 fn lint_all(
     inputs: &[Assigned],
     has_log: bool,
@@ -333,7 +333,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))
 }
 
-/// Checks that a format that identifies nodes but no files gets the findings of one model only.
+/// Fails if the format identifies nodes but no files, and several models have findings at nodes.
 fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
     let mut models =
         findings.iter().filter(|finding| finding.place.graph().is_some()).map(|found| &found.file);

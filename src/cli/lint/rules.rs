@@ -11,11 +11,11 @@ use crate::diag::render::Format;
 use crate::graph::syntax::suggest::counted;
 use crate::rules::rule::{Body, Phase};
 
-/// Families of rules that never report: lowerings, conversions and decompositions.
+/// Families of rules that onnx-lint never reports: lowerings, conversions and decompositions.
 const SILENT: [&str; 4] = ["ATN", "CTB", "CVT", "DEC"];
 
 /// Lists the selected rules: a line for each, or JSON.
-/// Families that never report are listed with `--all`, or if `--select` is given.
+/// Families that are never reported are listed with `--all`, or if `--select` is given.
 pub fn list(args: &Args, catalog: &Catalog, settings: &Settings) -> String {
     let format = args.output_format;
     let is_listed = |code: &str| {

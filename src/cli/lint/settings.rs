@@ -97,7 +97,7 @@ impl Settings {
         self.selection.contains(code)
     }
 
-    /// Returns true if a suppression of these rules can be reported as unused if it suppressed nothing.
+    /// Returns true if a suppression of these rules may be reported when it suppresses nothing.
     ///
     /// Each of the rules must have been enabled for the file. Rules that cannot report anything in this run are ignored,
     /// such as those that need a missing option or log.
@@ -114,12 +114,12 @@ impl Settings {
         meant.peek().is_some() && meant.all(is_enabled)
     }
 
-    /// Returns true if the linter reports a rule in runs with these options.
+    /// Returns true if the linter may report a rule in runs with these options.
     fn could_report(&self, code: &str) -> bool {
         let is = |rule: RuleId| rule.code == code;
         let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
         match family {
-            // Reported by onnx-fix, by the linter about itself, and about rules and suppressions.
+            // These are findings of onnx-fix, or about the linter itself, rules or suppressions.
             "CVT" | "FIX" | "VER" | "INT" | "RUL" | "SUP" => false,
             "OPV" => self.opset.is_some() || !self.targets.is_empty(),
             _ if is(rule_ids::TARGET_UNSUPPORTED) => !self.targets.is_empty(),
@@ -165,7 +165,7 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
     }
 }
 
-/// Returns the lowest severity to show without `--severity`.
+/// Returns the lowest severity to show if none is set.
 ///
 /// Hints are many, so they need a rule selection.
 fn default_severity(args: &Args) -> Level {
@@ -185,7 +185,7 @@ fn sources(args: &Args, config: &Config) -> SourceFiles {
 /// An input with its settings.
 pub type Assigned = (Input, Arc<Settings>);
 
-/// Pairs every input with its settings, which inputs of one folder share.
+/// Pairs every input with its settings, which inputs of one configuration share.
 pub fn assign(
     inputs: Vec<Input>,
     args: &Args,

@@ -33,13 +33,13 @@ struct Commented {
 /// Removes suppressed findings and tracks which suppressions are used.
 pub struct Suppressions<'c> {
     catalog: &'c Catalog,
-    /// Files with comments, by absolute path.
+    /// Files whose comments were read, by absolute path.
     files: FxHashMap<PathBuf, Commented>,
     /// Configuration entries that suppressed a finding, by file and index.
     used_entries: FxHashSet<(Arc<Path>, usize)>,
     /// Suppressions in the metadata of models that suppressed nothing, by input name.
     in_models: BTreeMap<Arc<str>, Vec<Accepted>>,
-    /// Names of Python files that findings refer to but that were not found here.
+    /// Names of Python files that findings refer to, and that were not found.
     missing: FxHashSet<String>,
 }
 
@@ -120,7 +120,7 @@ impl<'c> Suppressions<'c> {
             self.missing.extend(file_name(&source.file).map(str::to_owned));
             return self.in_recorded(source, finding);
         };
-        // If the line changed since the export, only comments for the whole file apply.
+        // If the line changed since the export, the comments on lines of the file do not apply.
         let line = is_unchanged.then_some(source.line);
         let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
         self.in_file((paths::absolute(&path), Language::Python), line, finding, text)
@@ -184,7 +184,7 @@ impl Commented {
     }
 }
 
-/// Returns the rules that a word of a suppression selects, or the closest known word.
+/// Returns the rules that a word of a suppression selects; fails with the closest known word, if any.
 fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
     match selectors::resolve(&[word.to_owned()], catalog, "") {
         Ok(codes) => Ok(Selection::new(codes, Vec::new())),

@@ -1,4 +1,4 @@
-//! `--upgrade-rules DIR`: rewrites rule files in the current version of the rule language.
+//! `--upgrade-rules DIR`: upgrades rule files to the current version of the rule language.
 
 use std::path::PathBuf;
 

@@ -64,7 +64,7 @@ fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let failures = rule.directions().map(|direction| matcher::explain(&host, direction, node));
     let mut failures: Vec<_> = failures.collect::<Option<_>>().unwrap_or_default();
     if rule.has_alternatives() {
-        // The first one of those that match equally much is the simplest.
+        // If several alternatives match equally far, the first of them is the simplest.
         failures = failures.into_iter().rev().max_by_key(|(progress, _)| *progress).into_iter().collect();
     }
     let failures: Vec<_> = failures.into_iter().map(|(_, failure)| failure).collect();

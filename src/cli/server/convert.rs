@@ -41,7 +41,7 @@ pub fn diagnostic(finding: &Finding, range: Range, sources: &SourceFiles) -> Dia
     }
 }
 
-/// Returns the message, notes and help as one text, since editors show one box.
+/// Returns the message, the node, notes and help as one text, since editors show one box.
 fn message(finding: &Finding) -> String {
     let mut text = finding.message.clone();
     if let (Place::Graph(graph), Some(_)) = (&finding.place, &finding.source) {
@@ -63,9 +63,7 @@ fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
     Some(Location { uri: uri::uri(&path)?, range: of_source(&source, line) })
 }
 
-/// Returns the range of a Python place: its expression, or else the code of `line`.
-///
-/// `line` is the text of its line.
+/// Returns the range of a Python place in the text of its line: its expression, or else all code.
 pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     if place.column > 0 {
         return in_line(place.line, place.column, place.width.max(1), line);

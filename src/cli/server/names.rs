@@ -13,7 +13,7 @@ use crate::graph::syntax::{Source, Span, text};
 #[derive(Clone, Debug)]
 pub struct Value {
     pub name: Arc<str>,
-    /// The place of its definition, or of its first declaration.
+    /// The first place that defines or declares it.
     pub definition: Span,
     /// Every place of its name, including the definition, in text order.
     pub places: Vec<Span>,

@@ -139,9 +139,9 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     offered
 }
 
-/// Returns the findings that a diagnostic shows: with its code, at its range or else on its line.
+/// Returns the findings with the code and range of a diagnostic, else those with its code on its line.
 ///
-/// The findings of a model may know the line, but not the range.
+/// A diagnostic from a model may know only the line.
 fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
     let at = diagnostic.range;
     let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);

@@ -1,4 +1,4 @@
-//! The state of the server: open documents, and findings of the workspace's models in Python.
+//! The state of the server: open documents, and the findings of models about Python sources.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

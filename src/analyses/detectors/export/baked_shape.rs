@@ -240,7 +240,7 @@ fn is_proved(found: &Baked) -> bool {
     fails && found.free.named && found.counterexample.is_some()
 }
 
-/// Returns a symbol and its only valid value, if the demand is linear in this symbol and has no other.
+/// Returns the symbol that a demand fixes, and its value; `None` if the demand fixes no single symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

@@ -14,7 +14,7 @@ use crate::rule_tests::run::Loaded;
 /// Loads a model into a session without optimizations.
 ///
 /// # Errors
-/// ONNX Runtime is not found, or rejects the model.
+/// ONNX Runtime is not available, or rejects the model.
 pub fn load(model: &Model) -> Result<Loaded, String> {
     let environment = library::load().map_err(|failure| failure.message().to_owned())?;
     let mut session = open(&environment, Path::new("."), model)?;
@@ -26,10 +26,10 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     }))
 }
 
-/// Returns the outputs for these inputs, in model order; `None` for an output that is not a tensor.
+/// Returns the outputs for these inputs, in model order; `None` for one that is no tensor of a supported type.
 ///
 /// # Errors
-/// The error message of ONNX Runtime.
+/// An input has an unsupported type, or ONNX Runtime fails.
 pub fn run(session: &mut Session, feeds: &[(&str, &Array)]) -> Result<Vec<Option<Array>>, String> {
     let mut inputs: Vec<(&str, DynValue)> = Vec::with_capacity(feeds.len());
     for (name, array) in feeds {
@@ -42,7 +42,7 @@ pub fn run(session: &mut Session, feeds: &[(&str, &Array)]) -> Result<Vec<Option
     Ok(order.iter().map(|name| outputs.get(name).and_then(taken)).collect())
 }
 
-/// Converts an array to a runtime value; `None` for an unsupported element type.
+/// Converts an array to a runtime value; `None` if the runtime does not support the elements.
 fn given(array: &Array) -> Option<DynValue> {
     let shape = array.shape().to_vec();
     macro_rules! tensor {
@@ -73,7 +73,7 @@ fn given(array: &Array) -> Option<DynValue> {
     })
 }
 
-/// Converts a runtime value to an array; `None` for other kinds and unsupported element types.
+/// Converts a runtime value to an array; `None` unless it is a tensor of a supported type.
 fn taken(value: &DynValue) -> Option<Array> {
     let ValueType::Tensor { ty, shape, .. } = value.dtype() else { return None };
     let shape: Vec<usize> = shape.iter().map(|&size| size as usize).collect();

@@ -18,9 +18,9 @@ struct Tolerance {
 /// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Equal bit for bit.
+    /// Equal elements (NaN equals NaN), or values that are no tensors and have the same type.
     Same,
-    /// Equal within rounding: the largest difference and the tolerance.
+    /// Equal within the tolerance: the largest difference, and the tolerance.
     Close { largest: f64, allowed: String },
     /// A description of the first difference.
     Different(String),
@@ -58,7 +58,7 @@ impl Precision {
         match self {
             Precision::Lowered if is_double(ty) => tolerance(TensorElementType::Float32),
             Precision::Kept | Precision::Lowered => tolerance(ty),
-            // Every intermediate value is rounded to 11 or 8 bits; allow about ten times that, also relative to the largest element.
+            // Every intermediate value is rounded to 11 or 8 bits, and the errors add up.
             Precision::Narrowed(TensorElementType::Bfloat16) => {
                 Tolerance { relative: 5e-2, of_largest: 5e-2, absolute: 1e-2 }
             }
@@ -109,7 +109,7 @@ pub fn type_name(ty: TensorElementType) -> String {
         TensorElementType::String => "string".to_owned(),
         TensorElementType::Complex64 => "complex64".to_owned(),
         TensorElementType::Complex128 => "complex128".to_owned(),
-        // `i8` and `u4`, and floats of 8 bits and less: `f8_e4m3fn`.
+        // Such as `i8`, `u4` or `f8_e4m3fn`.
         other => {
             let name = other.to_string();
             match name.split_at_checked(1) {
@@ -190,7 +190,7 @@ fn exact(expected: &[String], found: &[String]) -> Option<String> {
     Some(format!("element {at} was {} and is {}", expected[at], found[at]))
 }
 
-/// Compares floats; NaN equals NaN, and an infinity equals itself.
+/// Describes the first element outside the tolerance; NaN equals NaN, and an infinity equals itself.
 fn floats(expected: &[f64], found: &[f64], tolerance: &Tolerance) -> Option<String> {
     let finite = expected.iter().filter(|x| x.is_finite());
     let largest = finite.fold(0.0f64, |largest, x| largest.max(x.abs()));

@@ -6,7 +6,7 @@ use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 
 use super::compare::type_name;
 
-/// The largest input in elements; a model with larger ones takes too long to verify.
+/// Maximum number of elements of an input; a model with larger inputs takes too long to verify.
 const MAX_ELEMENTS: usize = 1 << 24;
 
 /// The parameters of random inputs.
@@ -75,7 +75,7 @@ pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<Dyn
     Ok((first, second))
 }
 
-/// Returns a float32 tensor rounded to `to`, and converted to it; `None` for other types.
+/// Returns a float32 tensor rounded to a 16-bit type, and converted to it; `None` for other types.
 fn rounded(
     value: &DynValue,
     ty: Option<TensorElementType>,

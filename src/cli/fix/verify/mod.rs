@@ -168,7 +168,7 @@ fn compare_runs(
             break;
         }
     }
-    // Some dimensions are static in the input model and dynamic in the result.
+    // In this case, some dimensions are static in the input model and dynamic in the result.
     if !has_sizes && has_free_dims(after, after) {
         for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
@@ -177,14 +177,14 @@ fn compare_runs(
     Ok(verdict)
 }
 
-/// Runs the result alone at a size that the input model does not support.
+/// Records a size that the input model does not support, if the result runs there.
 fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
     if verdict.only_after.len() < ENOUGH_RUNS && runs_alone(after, choice) {
         verdict.only_after.push(choice.size);
     }
 }
 
-/// Runs both models once and compares. Returns `None` if the input model does not run on such inputs.
+/// Runs both models on the same inputs, and compares. Returns `None` if the input model does not run on them.
 fn compare_run(
     before: &mut Session,
     after: &mut Session,

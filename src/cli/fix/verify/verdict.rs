@@ -41,7 +41,7 @@ pub struct Seen {
     pub equal: Vec<usize>,
     /// Sizes at which an output differs or the second model fails, with a description.
     pub different: Vec<(usize, String)>,
-    /// Distances of equal outputs, and outputs that were not compared, with reasons.
+    /// Distances of equal outputs, and reasons why outputs were not compared.
     pub notes: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the number of sizes at which both models ran.
+    /// Returns the number of sizes with a recorded comparison.
     pub fn runs(&self) -> usize {
         self.equal.len() + self.changed.len()
     }
@@ -143,7 +143,7 @@ impl Verdict {
         None
     }
 
-    /// Records a run of both models. Fails if they differ and no unsafe fix explains it.
+    /// Records a run of both models. Fails if they differ although equal results are promised.
     pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Box<Finding>> {
         let Some(first) = differences.into_iter().next() else {
             self.equal.push(size);
@@ -163,7 +163,7 @@ impl Verdict {
         Ok(())
     }
 
-    /// Records that the second model fails where the first runs.
+    /// Records that the second model fails where the first runs; an error if anything is promised.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
             self.changed.push((size, format!("the second model does not run: {error}")));
@@ -174,7 +174,8 @@ impl Verdict {
         let rules = self.promise.unsafe_rules();
         Err(Box::new(match rules.is_empty() {
             true => finding,
-            false => finding.help(format!("an unsafe fix caused this: {}", rules.join(", "))),
+            false => finding
+                .help(format!("run onnx-fix without --unsafe-fixes, which applied {}", rules.join(", "))),
         }))
     }
 

@@ -23,7 +23,7 @@ impl Suppressions<'_> {
     /// Reports faults of suppressions.
     ///
     /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another run.
-    /// They are reported only if `is_whole`: the run covered the whole project.
+    /// Neither is reported unless `is_whole`: the run covered the whole project.
     pub fn report(mut self, inputs: &[Assigned], is_whole: bool) -> Report {
         let languages: Vec<Option<Language>> = inputs.iter().map(|(input, _)| language(input)).collect();
         let is_python = |language: &Option<Language>| *language == Some(Language::Python);
