@@ -105,7 +105,7 @@ fn is_on_later_axis(cx: &LintContext, symbol: &Symbol) -> bool {
 
 /// Returns the batch with the inputs whose leading axis is the symbol.
 ///
-/// Returns `None` if another input axis depends on the symbol.
+/// Returns `None` unless the symbol is known to occur as a leading axis only.
 fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     let mut inputs = Vec::new();
     for port in &cx.model.graphs[cx.model.main].inputs {

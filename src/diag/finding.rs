@@ -79,7 +79,7 @@ pub struct Finding {
     pub code: Arc<str>,
     /// Name of the rule, such as `baked-shape`.
     pub rule: Arc<str>,
-    /// Level of this finding: that of its rule, or a lower one if the evidence is weaker.
+    /// Level of this finding; by default that of its rule.
     pub level: Level,
     /// Problem in one sentence without a full stop, naming the values.
     pub message: String,
@@ -114,7 +114,7 @@ pub struct Finding {
 /// Location of a finding that is stable when the model is exported again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Anchor {
-    /// Module path of the node; empty for the outermost module, and if unknown.
+    /// Module path of the node, or the name of the value; empty for the outermost module, and if unknown.
     pub module: Arc<str>,
     /// Operator, with its domain unless that is the default one; empty if there is no node.
     pub op: Arc<str>,
@@ -123,7 +123,7 @@ pub struct Anchor {
 /// Parts of a fingerprint that do not depend on where the repository or its sources are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// Path of the file relative to the repository root; empty if unknown.
+    /// Path of the file that is equal in every checkout; empty if unknown.
     pub file: Arc<str>,
     /// File name, function and code of a finding in Python; empty for other findings.
     pub code: Arc<str>,

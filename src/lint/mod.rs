@@ -44,7 +44,7 @@ pub fn lint_text(model: &Model, spans: Option<&TextSpans>, options: &LintOptions
     findings
 }
 
-/// Drops violated constraints of a node for which a rule with better advice reports an error.
+/// Drops general findings about a node (SHP001, SPC036) if a rule with better advice reports an error there.
 fn drop_outranked(findings: &mut Vec<Finding>) {
     let node_of =
         |finding: &Finding| finding.place.graph().map(|graph| (graph.graph.clone(), graph.position));

@@ -39,7 +39,7 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
 type Matched<'r> = (&'r Direction, Match<ValueId, NodeId>);
 
 /// Returns the matches of a rule to report: one per direction and root node.
-/// Of the alternatives of a pattern, the one that covers all nodes of another is kept.
+/// If a match of one alternative includes all nodes of a match of another, only the former is reported.
 fn matches<'r>(cx: &LintContext, host: &PlainHost, rule: &'r Rule) -> Vec<Matched<'r>> {
     let mut all: Vec<Matched> = Vec::new();
     for direction in reported(rule) {

@@ -65,7 +65,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         }
     }
     for id in cx.model.graphs.ids() {
-        // Inputs with a default are part of the interface; EXP008 reports them.
+        // Inputs with a default are not reported, because they are part of the interface.
         let own = unused_initializers(cx.model, cx.uses, id);
         sink.extend((!own.is_empty()).then(|| unused(cx, id, &own)));
         equals(cx, id, sink);

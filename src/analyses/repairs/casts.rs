@@ -99,8 +99,9 @@ struct Member<'a> {
 /// Returns the casts that make the input types of a node legal; `None` if none is needed or safe.
 ///
 /// As in PyTorch, the inputs of a type variable are promoted to one type, and constants take the type of the data. A
-/// narrowing cast is safe only if it does so, too, or if it keeps the numbers of a constant. Index inputs become int64.
-/// If an operator does not support the type of its inputs, a wider type is used, and the outputs are converted back.
+/// narrowing cast is safe only if PyTorch makes it, too, or if it keeps the numbers of a constant. Index inputs become
+/// int64, or else int32. If an operator does not support the type of its inputs, a wider type is used, and the outputs
+/// are converted back.
 pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
     let node = &cx.model.nodes[id];
     if cx.model.callee(id).is_some() {
@@ -227,10 +228,10 @@ fn index_type(group: &Group) -> Option<ElemType> {
     group.members.iter().all(is_safe).then_some(to)
 }
 
-/// Returns the types that represent all numbers of a type, those with most kernels first.
+/// Returns the types to which a type can be widened, those with most kernels first.
 ///
-/// Integers become floats only if `is_real`: then the result stays a float. Double represents int32, and int64 up to
-/// 2^53.
+/// If `is_real`, the result is not converted back, so float suffices for integers. Otherwise, the type must represent
+/// the integers: double represents int32, and int64 up to 2^53.
 fn wider(elem: ElemType, is_real: bool) -> &'static [ElemType] {
     use ElemType::{
         Bfloat16, Bool, Double, Float, Float16, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32,

@@ -28,7 +28,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 pub fn written_for(cx: &LintContext, id: NodeId, with_types: bool) -> Option<u16> {
     let node = &cx.model.nodes[id];
     let opset = u16::try_from(cx.model.opset(node.graph, node.domain())?).ok()?;
-    // ONNX Runtime has some operators before the specification.
+    // ONNX Runtime supports some operators in opsets in which ONNX does not define them.
     let is_of_runtime = RUNTIME_OPS.contains(&&*node.op_type)
         && schema::lookup(node.domain(), &node.op_type, opset).is_none();
     if cx.model.callee(id).is_some() || is_of_runtime {
@@ -137,7 +137,7 @@ fn rewritten(model: Model, opset: i64) -> Option<Model> {
 
 /// Returns the patch that replaces a node by the nodes of a converted model.
 ///
-/// Returns `None` if the model still has a node that its opset does not support.
+/// Returns `None` if the result is not valid at the opset.
 fn spliced(
     cx: &LintContext,
     id: NodeId,

@@ -3,7 +3,7 @@
 use crate::graph::{Model, NodeId, scopes};
 use crate::schema;
 
-/// Local function with a node that the opset of the model does not support, or reads differently.
+/// Local function with a node that is invalid, or has another meaning, at the opset of the model.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherOpset {
     /// Index of the function.
@@ -12,9 +12,9 @@ pub struct OtherOpset {
     pub own: i64,
     /// The opset of ai.onnx of the model.
     pub model: i64,
-    /// First node that differs.
+    /// First node that is refused, or else the first one that differs.
     pub node: NodeId,
-    /// Whether the operator exists in the model's opset in the same version.
+    /// Whether the node is written for another opset than that of the model, so that ONNX Runtime rejects it.
     pub is_refused: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::graph::ElemType;
 use crate::infer::Fact;
 use crate::torch::promotion::category;
 
-/// Returns true if `Cast` converts between these types, in both directions.
+/// Returns true for the types among which `Cast` converts: bool, and real numbers of at least 8 bits.
 pub fn is_numeric(elem: ElemType) -> bool {
     let is_small = elem.bits().is_none_or(|bits| bits < 8);
     elem == ElemType::Bool || !is_small && !elem.is_complex() && elem != ElemType::String
@@ -12,7 +12,7 @@ pub fn is_numeric(elem: ElemType) -> bool {
 
 /// Whether a constant keeps its numbers in another type, up to rounding to a float type.
 ///
-/// The elements of large weights are not read: they fit into every float type, but not into an integer type.
+/// The elements of large weights are not read: they count as fitting into float types only.
 pub fn fits(fact: &Fact, to: ElemType) -> bool {
     let Some(from) = fact.elem() else { return false };
     if from == to || category(from) == 0 {

@@ -55,7 +55,7 @@ pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<(GraphId, usize)>
     found
 }
 
-/// Returns the casts at the ends of branches that give each output of an `If` one type.
+/// Returns the casts at the ends of branches that give an output of an `If` one type.
 ///
 /// Each is a promotion, as of two tensors in PyTorch.
 pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<OutputRepair>> {
@@ -83,7 +83,7 @@ pub enum StateCast {
     Output(OutputRepair),
 }
 
-/// Returns the cast that makes the state of a loop equal in all iterations, for a [`Fault::Carried`].
+/// Returns the cast that gives the state of a loop one type in all iterations, for a [`Fault::Carried`].
 pub fn state_cast(
     cx: &LintContext,
     id: NodeId,
@@ -94,7 +94,7 @@ pub fn state_cast(
     if !is_numeric(x) || !is_numeric(y) {
         return None;
     }
-    // The outputs of a Loop body start with the condition, its inputs with the trip count and the condition.
+    // The outputs of a Loop body start with the condition, the inputs of a Loop with the trip count and the condition.
     let output = match &*node.op_type {
         "Loop" => input.checked_sub(1)?,
         "Scan" => input,

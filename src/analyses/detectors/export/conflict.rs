@@ -104,7 +104,7 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
 
 /// Returns the node that introduced a size into the shape of a value, and its result of `made_by`.
 ///
-/// Returns `None` if a weight also has the size, because the size may come from the weight.
+/// The search ends where a weight also has the size, because the size may come from the weight.
 fn cause<T>(
     demands: &Demands,
     value: ValueId,

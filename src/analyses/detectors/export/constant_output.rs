@@ -19,7 +19,7 @@ fn constant(cx: &LintContext, output: ValueId) -> Finding {
         .at_value(CONSTANT_OUTPUT, output, format!("output `{name}` is constant: it depends on no input"))
         .label("equal in every run")
         .note("a value that NumPy, Python or .item() computed during tracing is a constant in the graph")
-        .help("compute it from the inputs, or return it outside of the model");
+        .help("compute it from the inputs, or remove it from the outputs");
     match cx.places.declaration(output) {
         place @ Place::Graph(_) => finding.related(place, "model output"),
         _ => finding,

@@ -124,8 +124,8 @@ impl Demands<'_> {
 
     /// Returns the demand that `size` equals the constant `fixed`.
     ///
-    /// Returns `None` if the answer does not depend on the sizes of the model inputs, or if a constant of size 1
-    /// broadcasts.
+    /// Returns `None` unless the answer depends on the sizes of the model inputs. A constant of size 1 that broadcasts
+    /// demands nothing.
     pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;
@@ -136,7 +136,7 @@ impl Demands<'_> {
         open.then(|| Demand { input, size: size.clone(), fixed: fixed.clone(), kind })
     }
 
-    /// Returns the demands of inputs that broadcast, without the last `core` axes of each.
+    /// Returns the demands of inputs that broadcast along all axes except the last `core`.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
         // Compare with distinct shapes only: a node with many inputs has few of them. Equal shapes cause no demand.
@@ -233,7 +233,7 @@ impl Demands<'_> {
         };
         let axes = || of_data.iter().rev().zip(target.iter().rev());
         let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
-        // The input can be a constant of the traced size, such as zeros for a state, and the target a dynamic size.
+        // The input can be a constant of the traced size, such as zeros for a state. The target is then dynamic.
         let is_constant = self.is_cause(node, 0);
         let by_data =
             axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));

@@ -27,7 +27,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     if main.outputs.iter().any(|port| cx.model.values[port.value].def == Def::Missing) {
         return;
     }
-    // With two values of one name, the node that uses the input may refer to the other.
+    // With duplicate names, it is unclear which value a node uses.
     if !duplicate_names(cx.model).is_empty() {
         return;
     }

@@ -72,7 +72,7 @@ impl<'a> DynamicDims<'a> {
 
     /// Returns true if two sizes are equal at large values of their symbols, as `min(3, time)` and 3 are.
     ///
-    /// The constant is then the length of a slice, and the model only fails for short inputs.
+    /// The constant is then usually the length of a slice, and the model only fails for short inputs.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
         LARGE.iter().all(|&large| {
             let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));

@@ -68,7 +68,7 @@ fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
         let fault = facts.faults.iter().find(|(node, _)| !known(*node))?;
         Some(Fixed::Fails(fault.0, *size))
     };
-    // Some sizes may not be divisible as required: all of them must fail.
+    // A size may fail because it is not divisible as required, so all sizes must fail.
     if at.iter().all(|trial| fails(trial).is_some()) {
         return at.first().and_then(fails);
     }

@@ -21,7 +21,7 @@ impl Reach {
     }
 }
 
-/// Returns the inputs of the model without a default.
+/// Returns the model inputs that have no default.
 pub fn given(model: &Model) -> impl Iterator<Item = ValueId> {
     let inputs = model.graphs[model.main].inputs.iter().map(|port| port.value);
     inputs.filter(|&value| model.values[value].initial.is_none())

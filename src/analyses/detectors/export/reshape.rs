@@ -52,8 +52,8 @@ impl Demands<'_> {
 
     /// Returns a value of the dynamic sizes at which a block of the result contains parts of rows.
     ///
-    /// The sizes before the -1 in `target` split `rows` into blocks, each row of the shape `row`. At this value,
-    /// neither is a block a number of whole rows, nor a row a number of whole blocks.
+    /// `row` is the shape of a row. The sizes before the -1 in `target` split `rows` into blocks. At this value,
+    /// neither the number of rows nor the number of blocks divides the other.
     fn mixing_size(&self, rows: &Dim, row: &[Dim], target: &[Size]) -> Option<i64> {
         let inferred = target.iter().position(|size| *size == Some(Dim::known(-1)))?;
         let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);

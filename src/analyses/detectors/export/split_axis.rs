@@ -1,4 +1,4 @@
-//! EXP001 for a dynamic axis that is split at a constant: `x[:, :3] * x[:, 3:]` only works for size 6.
+//! EXP001 for combined parts of a dynamic axis that is split at a constant: `x[:, :3] * x[:, 3:]`.
 
 use super::conflict::Conflict;
 use super::demand::{Demand, Demands, Kind, broadcasts};

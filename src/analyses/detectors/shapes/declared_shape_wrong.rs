@@ -111,7 +111,7 @@ fn wrong_input(cx: &LintContext, port: &Port) -> Option<Finding> {
         return None;
     };
     let (name, is) = (cx.name(port.value), cx.facts[port.value].elem()?);
-    let message = format!("`{name}` is declared as {}, but gets {is}", ElemType::from_number(*number)?);
+    let message = format!("`{name}` is declared as {}, but receives {is}", ElemType::from_number(*number)?);
     let rule = DECLARED_SHAPE_WRONG.at(Level::Error);
     let mut finding = rule.finding(message, cx.places.declaration(port.value));
     finding.anchor.module = name.to_owned().into();

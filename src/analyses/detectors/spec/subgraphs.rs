@@ -1,4 +1,4 @@
-//! Subgraphs with a wrong number of inputs or outputs, or with outputs of an outer graph.
+//! Subgraphs with a wrong number of inputs or outputs, or with outputs that an outer graph defines.
 
 use super::Detector;
 use crate::analyses::LintContext;

@@ -38,7 +38,7 @@ impl Holder<'_> {
     }
 }
 
-/// Returns every dense tensor of the model with its owner, in file order.
+/// Returns every dense tensor of the model with its owner.
 pub fn dense<'a>(cx: &LintContext<'a>) -> impl Iterator<Item = (Holder<'a>, &'a Tensor)> {
     let model = cx.model;
     let of_value = |(id, value): (ValueId, &'a crate::graph::Value)| match &value.initial {

@@ -92,7 +92,7 @@ pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) ->
     Some(advice(cx, id, illegal, bound, finding))
 }
 
-/// Creates the finding of a node that is valid at opset `written` only, not at that of the model.
+/// Creates the finding of a node that is written for opset `written`, not for that of the model.
 pub fn of_other_opset(
     cx: &LintContext,
     id: NodeId,
