@@ -24,7 +24,7 @@ pub struct SourcePlace {
 pub struct GraphPlace {
     /// Name of the graph, as a path through the nodes that own it (`main/If_3.then_branch`).
     pub graph: Arc<str>,
-    /// Name of the node, or else its first output in quotes, or else its operator; empty if it is not a node.
+    /// Name of the node, else its first output in quotes, else its operator; empty if it is no node.
     pub node: Arc<str>,
     /// 1-based position of the node in its graph, and the number of nodes; (0, 0) if it is not a node.
     pub position: (u32, u32),

@@ -10,12 +10,12 @@ pub struct RuleId {
     pub code: &'static str,
     /// Name, such as `baked-shape`.
     pub name: &'static str,
-    /// Level of the rule. A finding may have a lower one, where the evidence is weaker.
+    /// Level of the rule; findings may have another.
     pub level: Level,
 }
 
 impl RuleId {
-    /// Returns the rule with a different level, for weaker evidence.
+    /// Returns the rule with another level.
     pub const fn at(self, level: Level) -> Self {
         RuleId { level, ..self }
     }

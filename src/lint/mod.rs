@@ -44,7 +44,7 @@ pub fn lint_text(model: &Model, spans: Option<&TextSpans>, options: &LintOptions
     findings
 }
 
-/// Drops general findings about a node (SHP001, SPC036) if a rule with better advice reports an error there.
+/// Drops SHP001 and SPC036 at a node for which a rule with better advice reports an error.
 fn drop_outranked(findings: &mut Vec<Finding>) {
     let node_of =
         |finding: &Finding| finding.place.graph().map(|graph| (graph.graph.clone(), graph.position));

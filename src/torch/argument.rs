@@ -28,7 +28,7 @@ pub enum Argument {
 pub struct TensorLiteral {
     pub elem: Option<ElemType>,
     pub shape: Option<Vec<i64>>,
-    /// Elements in row-major order, if recorded. PyTorch prints at most ten, with about five digits.
+    /// Elements in row-major order, if recorded; they may be rounded.
     pub elements: Option<Vec<f64>>,
 }
 

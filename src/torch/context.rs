@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
         .and_then(|node| self.user_source(node))
     }
 
-    /// Returns the location of a node: its line in the text, or its node in the program.
+    /// Returns the location of a node: its line in the text, or the node itself if there is no text.
     pub fn place(&self, id: NodeId) -> Place {
         let node = self.trace.node(id);
         if node.line == 0 {

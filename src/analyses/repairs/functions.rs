@@ -14,7 +14,7 @@ pub struct OtherOpset {
     pub model: i64,
     /// First node that is refused, or else the first one that differs.
     pub node: NodeId,
-    /// Whether the node is written for another opset than that of the model, so that ONNX Runtime rejects it.
+    /// Whether ONNX Runtime rejects the node, because it is not valid at the opset of the model.
     pub is_refused: bool,
 }
 

@@ -83,7 +83,7 @@ pub enum StateCast {
     Output(OutputRepair),
 }
 
-/// Returns the cast that gives the state of a loop one type in all iterations, for a [`Fault::Carried`].
+/// Returns the cast that gives the state of a loop one type, for a [`Fault::Carried`].
 pub fn state_cast(
     cx: &LintContext,
     id: NodeId,

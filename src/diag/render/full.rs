@@ -25,7 +25,7 @@ pub fn render(run: Run, look: Look) -> String {
 }
 
 /// Explains how to get missing Python lines.
-/// Only counts nodes that are named by module path, as PyTorch names them.
+/// Only counts findings at nodes that are named by module path, as PyTorch names them.
 fn no_python(findings: &[Finding], look: Look) -> String {
     let is_unknown = |finding: &&Finding| {
         let node = finding.place.graph().map_or("", |graph| &*graph.node);

@@ -44,7 +44,7 @@ fn place(finding: &Finding, first: &Finding) -> String {
     }
 }
 
-/// Groups findings of a model with equal wording, if there are more than a few.
+/// Groups more than a few findings with the same file, rule, level, wording and Python line.
 pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let line = finding.source.as_ref().map(|source| (source.file.to_string(), source.line));

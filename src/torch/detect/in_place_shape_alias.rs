@@ -10,8 +10,8 @@ const COMPARES: [&str; 8] = ["sub", "rsub", "div", "eq", "ne", "lt", "gt", "ge"]
 
 /// Reports in-place operators on traced sizes.
 ///
-/// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike Python integers. A
-/// single use of the result is harmless; with more uses, one of them probably expects the old value.
+/// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike with Python integers. A
+/// single use of the result is not reported; with more uses, one of them probably expects the old value.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {

@@ -1,4 +1,4 @@
-//! Renders the Markdown pages of rules.
+//! Renders Markdown pages as HTML.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
