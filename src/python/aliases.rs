@@ -195,7 +195,7 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     found
 }
 
-/// Returns the assignment or loop that binds a name, if the name is a target of one.
+/// Returns the assignment, or the targets of the loop, that bind a name; `None` if nothing binds it.
 fn assigned_by(name: Node) -> Option<Node> {
     let mut at = name;
     while let Some(parent) = at.parent() {

@@ -13,7 +13,7 @@ use super::value::{Dtype, Origin, Tensor, Value};
 #[derive(Clone, Copy, Debug)]
 struct Operand {
     dtype: Option<Dtype>,
-    /// True for a 0-d tensor, which does not promote a tensor with axes of the same category.
+    /// True for a 0-d tensor, which does not promote other tensors of its category (float or integer).
     scalar: bool,
     origin: Origin,
 }

@@ -41,7 +41,7 @@ pub struct Frame<'t> {
     pub statement: Node<'t>,
 }
 
-/// Call path to a piece of code.
+/// Functions through which a piece of code was reached, on any call path.
 #[derive(Clone, Debug, Default)]
 pub struct Reached {
     /// Active functions, including the one that contains the code.
@@ -83,7 +83,7 @@ pub struct Interpreter<'t> {
     pub reached: Vec<bool>,
     /// Findings so far.
     pub findings: Vec<Finding>,
-    /// Call path to the code of each finding.
+    /// For each finding, the functions through which its code was reached.
     pub within: Vec<Reached>,
     /// Access to other files, if they may be followed.
     pub abroad: Option<ImportContext<'t>>,

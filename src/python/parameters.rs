@@ -147,7 +147,7 @@ fn use_of(name: Node, source: &str) -> Option<bool> {
     match parent.kind() {
         "attribute" if is("object") => {
             let attribute = text(field(parent, "attribute")?, source);
-            // Lists, batches and packed sequences also have these attributes.
+            // Objects that are no tensors may also have these attributes.
             let either = matches!(attribute, "sort" | "data" | "to" | "device" | "type" | "split");
             if either { None } else { Some(torch_names::is_tensor_attribute(attribute)) }
         }

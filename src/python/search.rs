@@ -13,7 +13,7 @@ pub struct Suspect {
     pub doubt: u32,
     /// Class whose `forward` contains the line.
     pub class: String,
-    /// 1-based.
+    /// 1-based line.
     pub line: u32,
 }
 

@@ -95,7 +95,7 @@ pub fn size_branch(condition: Node, source: &str) -> Words {
     }
 }
 
-/// `a if c else b` → `torch.where(c, a, b)`
+/// Returns the help to write `torch.where(c, a, b)` instead of `a if c else b`.
 fn conditional_help(node: Node, condition: Node, source: &str) -> Help {
     let whole = |node| text(node, source);
     match children(node)[..] {
@@ -172,7 +172,7 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
              without the change"
         ),
         note: "a traced graph has values, not memory: only the tensor in the write expression changes; torch.export \
-               handles aliases",
+               tracks aliases",
         help: format!(
             "assign the result instead of writing in place ({}), and derive `{other}` from it",
             match operator.strip_suffix('_') {

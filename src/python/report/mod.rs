@@ -90,7 +90,7 @@ impl<'t> Interpreter<'t> {
         self.tell(Finding { rewrite, ..finding.note(words.note).help(text) });
     }
 
-    /// Adds a finding, or replaces the finding of the same rule and place if its level is lower.
+    /// Adds a finding, or replaces one of the same rule and place that has a lower level.
     pub fn tell(&mut self, finding: Finding) {
         if self.quiet > 0 {
             return;

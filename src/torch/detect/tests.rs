@@ -135,11 +135,11 @@ fn reshape_to_constant_shape_is_reported() {
 }
 
 #[test]
-fn float64_promotion_is_reported_but_not_casts() {
+fn float64_promotion_is_reported_and_casts_are_not() {
     let nodes =
         "%d : Double(6) = prim::GetAttr[name=\"scale\"](%self)\n%y : Double(2, 6) = aten::mul(%x, %d)";
     check(X, nodes, "%y", &["float64-promotion@11"]);
-    // A 0-d tensor does not promote; a cast is intended.
+    // A 0-d tensor does not promote.
     check(X, &nodes.replace("Double(6)", "Double()").replace("Double(2, 6)", "Float(2, 6)"), "%y", &[]);
     let cast = "%seven : int = prim::Constant[value=7]()\n%f : bool = prim::Constant[value=0]()\n%n : NoneType = prim::Constant()\n\
         %y : Double(2, 6) = aten::to(%x, %seven, %f, %f, %n)";
@@ -167,7 +167,7 @@ fn unsupported_operators_and_dict_outputs_are_reported() {
     );
 }
 
-/// Lints a graph of the exporter with a dynamic first axis.
+/// Checks the findings of a graph of the tracing exporter with a dynamic first axis.
 fn check_onnx(nodes: &str, returned: &str, expected: &[&str]) {
     let nodes: String = nodes
         .trim()

@@ -84,9 +84,9 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
                 "the model always computes {steps} steps: longer inputs are cut off, shorter ones fail"
             ))
             .help(
-                "use an operator for the whole axis (`nn.GRU` for `nn.GRUCell`, `cumsum`, a matrix product); \
-                 if there is none and the length varies, use a `torch.jit.script` function with the tracing \
-                 exporter, and `torch._higher_order_ops.scan` with `dynamo=True`",
+                "use an operator for the whole axis: `nn.GRU` instead of `nn.GRUCell`, `cumsum`, or a matrix \
+                 product; if there is none and the length varies, use a `torch.jit.script` function (tracing \
+                 exporter) or `torch._higher_order_ops.scan` (`dynamo=True`)",
             );
         // For `for sample in x`, the line of the first step is inside PyTorch; its user is in the model.
         finding.source = finding.source.or(user);
