@@ -79,7 +79,8 @@ fn help_for(
 }
 
 /// Extracts one node of the main graph as a model; its operands become inputs, or stay constants.
-/// Returns `None` for nodes of or with subgraphs, calls of functions, and inputs or outputs of unknown type.
+/// Returns `None` for calls of functions, and for nodes of other graphs, with subgraphs, or with operands
+/// of unknown type.
 fn alone(model: &Model, facts: &Facts, id: NodeId) -> Option<Model> {
     let node = &model.nodes[id];
     if node.graph != model.main || node.graphs().next().is_some() || model.callee(id).is_some() {

@@ -28,7 +28,7 @@ use crate::{export_log, python, torch};
 pub struct Linted {
     /// Findings in file order, whichever rule reports them.
     pub findings: Vec<Finding>,
-    /// Whether the file could be read, and is valid.
+    /// Whether the file could be read, and its tensors are valid.
     pub readable: bool,
     /// Indices of the exporter log's findings that this file reports, or makes obsolete.
     pub matched_log_findings: Vec<usize>,
@@ -47,8 +47,8 @@ impl Linted {
     }
 }
 
-/// Rules whose findings mean that a file is corrupt: tensors with sizes that differ from their data.
-/// Such a file fails the run, like an unreadable one. Faults of other files, its external data, do not.
+/// Rules whose findings mean that a file is corrupt, because its tensors are invalid.
+/// Such a file fails the run, like an unreadable one; faults of its external data do not.
 const UNTRUSTWORTHY: [RuleId; 1] = [rule_ids::BAD_TENSOR_DATA];
 
 /// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.

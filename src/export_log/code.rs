@@ -7,7 +7,7 @@ pub fn reads_shape(code: &str) -> bool {
 
 /// Returns true if a line branches on elements of a tensor: `if x.sum() > 0:`.
 ///
-/// An assertion is not a branch.
+/// Assertions, and conditions that begin with an attribute of the model, do not count.
 pub fn branches_on_elements(code: &str) -> bool {
     const REDUCTIONS: [&str; 11] = [
         ".sum()", ".mean()", ".max()", ".min()", ".amax()", ".amin()", ".any()", ".all()", ".norm()",

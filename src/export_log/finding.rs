@@ -169,7 +169,7 @@ fn iteration(remark: &Remark) -> Words {
     let unpacks = targets.contains(',') && !code.contains("for ");
     Words {
         rule: rule_ids::UNROLLED_LOOP,
-        // `a, b = x.unbind(1)` has the same number of steps in every run.
+        // Unpacking, as in `a, b = x`, takes the same number of items in every run.
         level: if unpacks { Level::Info } else { Level::Warning },
         message: format!(
             "{} is unrolled: the graph has one copy of its body for each iteration of the example input",

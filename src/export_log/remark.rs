@@ -70,7 +70,8 @@ pub enum Kind {
     Equal { one: String, other: String },
     /// An example size of 1 (or 0), which torch.export specializes.
     ZeroOneSpecialized { input: Input, axis: Option<u32>, size: i64 },
-    /// A Python branch on a tensor value: "Could not guard on data-dependent expression".
+    /// A Python branch on a tensor value, or a conversion that fails alike:
+    /// "Could not guard on data-dependent expression".
     DataDependentBranch { expression: String },
     /// A conversion of a tensor value to a Python number: "Could not extract specialized integer".
     DataDependentNumber { expression: String },

@@ -40,7 +40,7 @@ impl<'a> Suspects<'a> {
     }
 
     /// Returns the most likely line of the fault `kind`.
-    /// Returns `None` if no line is likely, or if several lines are equally likely.
+    /// Returns `None` if no line is likely enough.
     ///
     /// `callers` are the frames of the script that ran the export.
     pub fn find(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {

@@ -38,7 +38,7 @@ pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     false
 }
 
-/// Returns the `if` statement that a block's parent is, or belongs to.
+/// Returns the `if` statement of a branch, given the parent of its block.
 fn decision(parent: Node) -> Option<Node> {
     match parent.kind() {
         "if_statement" => Some(parent),

@@ -55,7 +55,7 @@ pub enum Value {
     Apply(usize),
 }
 
-/// `functools.partial(callee, …)`
+/// An object made by `functools.partial(callee, …)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
     /// The function.

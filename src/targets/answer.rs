@@ -44,7 +44,8 @@ pub struct Query<'a, H: Host> {
 impl Profile {
     /// Returns whether the target supports a node.
     /// Stronger evidence takes precedence. Among lines with equal evidence, those that exclude a node come
-    /// first. Support is unknown if a condition is undecided and no line of its evidence and verdict applies.
+    /// first. Support is unknown if nothing applies, or if a condition is undecided and no other line of
+    /// its evidence and verdict applies.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {

@@ -69,7 +69,7 @@ impl Targets {
     /// Adds every `.target` file below `folder`, in path order, like [`Targets::add_text`].
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// A folder or file cannot be read.
     pub fn add_folder(&mut self, folder: &Path) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for entry in WalkDir::new(folder).sort_by_file_name() {
