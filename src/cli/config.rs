@@ -161,7 +161,9 @@ impl Configs {
         Ok(Configs { fixed, by_folder: Mutex::default() })
     }
 
-    /// Returns the configuration of the command line, else the nearest one in `folder` or above, else the default.
+    /// Returns the configuration of the command line, else the nearest one in `folder` or above.
+    ///
+    /// If there is neither, the default configuration is returned.
     pub fn for_folder(&self, folder: &Path) -> Result<Arc<Config>, Failure> {
         if let Some(fixed) = &self.fixed {
             return Ok(fixed.clone());

@@ -194,7 +194,8 @@ fn kept(report: &Report, display: Display) -> Vec<(usize, String)> {
     kept
 }
 
-/// Aligns the rows: kind, count, code, name and text. Each kind is printed only in the first of its rows.
+/// Aligns the rows: kind, count, code, name and text.
+/// Each kind is printed only in the first of its rows.
 fn lines(rows: &[Row], kept: &[(usize, String)], display: Display) -> String {
     const KEPT: &str = "kept";
     let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);

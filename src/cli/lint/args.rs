@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub rules: Vec<PathBuf>,
 
-    /// Test the examples of the rules in this folder (those that `--select` names, if given); may be repeated
+    /// Test the examples of all rules in this folder, or of those that `--select` names; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub test_rules: Vec<PathBuf>,
 

@@ -53,7 +53,9 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Returns the kind "model" for bytes that are not recognized as one, unless their name has the suffix of a text.
+/// Returns [`Kind::Onnx`] for bytes whose content is not recognized as a model.
+///
+/// Returns `None` for other bytes, or if the name ends like that of a log or of Python.
 fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
     let is_text = matches!(sniff(name, content), Kind::Log | Kind::Python | Kind::Other);
     let is_named = [".log", ".txt", ".py"].iter().any(|end| name.ends_with(end));

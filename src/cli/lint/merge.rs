@@ -26,7 +26,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the Python line of a finding; `None` if no local file has it, or it changed since the export.
+    /// Returns the Python line of a finding.
+    ///
+    /// Returns `None` if no local file has the line, or if the line changed since the export.
     pub fn of(input: &Input, settings: &Settings, finding: &Finding) -> Option<Line> {
         let source = finding.source.as_ref()?;
         let columns = |column: u32, width: u32| (column > 0).then(|| column..column + width.max(1));
@@ -107,7 +109,7 @@ pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
     merged
 }
 
-/// Returns, for each model, the index of its first finding that is the same as `finding` and not taken yet.
+/// For each model, returns the index of its first untaken finding that is the same as `finding`.
 fn of_models<'a>(
     files: &[OfFile],
     candidates: impl Iterator<Item = &'a Index>,

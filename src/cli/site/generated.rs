@@ -121,7 +121,8 @@ fn configuration() -> Generated {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut markdown = format!("# Configuration\n\n{}\n", text(&schema["description"]));
     markdown += "Editors can use the JSON schema \
-        [editors/onnx-lint.schema.json](onnx-lint.schema.json). The command line overrides or extends the configuration.\n";
+        [editors/onnx-lint.schema.json](onnx-lint.schema.json). \
+        The command line overrides or extends the configuration.\n";
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         markdown += &format!("\n## {key}\n\n{}\n", text(&property["description"]));
         for example in property["examples"].as_array().into_iter().flatten() {

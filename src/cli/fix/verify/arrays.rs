@@ -26,7 +26,9 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     }))
 }
 
-/// Returns the outputs for these inputs, in model order; `None` for one that is no tensor of a supported type.
+/// Returns the outputs for these inputs, in model order.
+///
+/// An output is `None` if it is not a tensor of a supported type.
 ///
 /// # Errors
 /// An input has an unsupported type, or ONNX Runtime fails.

@@ -184,7 +184,9 @@ fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
     }
 }
 
-/// Runs both models on the same inputs, and compares. Returns `None` if the input model does not run on them.
+/// Runs both models on the same inputs, and compares the outputs.
+///
+/// Returns `None` if the input model does not run on these inputs.
 fn compare_run(
     before: &mut Session,
     after: &mut Session,
