@@ -63,7 +63,7 @@ pub fn matched(
 
 /// Lowers the level of findings about values that left the trace, except for branches on elements.
 /// The log does not show whether they are faults: the size may be constant, or all inputs may take the
-/// same branch. For actual faults, the graph or the source has findings of its own.
+/// same branch.
 fn proved_or_remark(finding: Finding) -> Finding {
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
     let is_branch = *finding.code == *rule_ids::TRACED_BRANCH.code;

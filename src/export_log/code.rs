@@ -43,7 +43,8 @@ pub fn of_model(condition: &str) -> bool {
 
 /// Returns true if a condition compares only names with integers: `h % 8 != 0 or w > 64`.
 ///
-/// Such names are mostly sizes that an earlier line read. `is None` is the same for every input.
+/// Such names are mostly sizes that an earlier line read. Comparisons with `None` are ignored, because
+/// their results rarely depend on the input.
 pub fn compares_counts(condition: &str) -> bool {
     let condition = &condition.replace(" is not None", "").replace(" is None", "");
     let words = condition.split([' ', '(', ')']).filter(|word| !word.is_empty());

@@ -136,7 +136,7 @@ impl Remark {
 
     /// Returns true if the line is in an installed package, such as transformers or torchvision.
     ///
-    /// The logs of nearly all working models have such warnings, so most of them are harmless.
+    /// Most warnings about such lines are harmless, since working models cause them, too.
     pub fn is_in_a_package(&self) -> bool {
         self.place.as_ref().is_some_and(|place| is_installed(&place.file))
     }

@@ -20,7 +20,7 @@ impl<'t> Interpreter<'t> {
         let method = || self.program.method(class, name).map(|function| Value::Method { function, class });
         match value.or_else(method) {
             Some(value) => value,
-            // Models are exported in inference mode.
+            // Models are usually exported in inference mode.
             None if name == "training" => Value::Bool(Some(false)),
             None => Value::Unknown,
         }

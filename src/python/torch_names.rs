@@ -31,7 +31,7 @@ pub fn is_python_valued(name: &str) -> bool {
     name.starts_with("is_") || name.starts_with("__") || listed.contains(&name)
 }
 
-/// Returns how the result of a tensor method shares memory; `None` for a new tensor.
+/// Returns the kind of view that a tensor method returns; `None` for a new tensor.
 pub fn view(name: &str) -> Option<View> {
     let views = [
         "view",

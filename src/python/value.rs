@@ -20,7 +20,7 @@ pub enum Value {
     Size(Identity),
     /// A Python number, with its value if it is a known integer.
     Number(Option<f64>),
-    /// A literal with a decimal point.
+    /// A literal of the Python type `float`.
     Real(f64),
     /// A Python number or boolean taken from a tensor, or computed from one.
     Taken,
@@ -87,7 +87,7 @@ pub struct Tensor {
     pub view: View,
 }
 
-/// Source of a tensor's elements. If there are several, the last one in this order.
+/// Source of a tensor's elements. If there are several, the last of them in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A literal in the source.
@@ -137,7 +137,7 @@ pub struct Array {
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// Source of a NumPy array's elements. If there are several, the last one in this order.
+/// Source of a NumPy array's elements. If there are several, the last of them in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traced {
     Nothing,

@@ -120,7 +120,7 @@ fn find(
     let config = configs.for_folder(".".as_ref())?;
     let Discovered { inputs, excluded } = discover(args, configs, content)?;
     if inputs.is_empty() {
-        // A hook names files one by one; excluded ones are no error.
+        // It is no error if all named files are excluded, as for a Git hook that names the changed files.
         return if excluded > 0 { Ok(None) } else { Err(nothing(args)) };
     }
     let log =

@@ -98,7 +98,7 @@ impl<'c> Suppressions<'c> {
             || self.in_config(input, settings, finding)
     }
 
-    /// Looks for a comment in the ONNX text that a finding is about.
+    /// Returns true if a comment in the ONNX text suppresses a finding about it.
     fn in_text(&mut self, input: &Input, finding: &Finding) -> bool {
         let line = match &finding.place {
             Place::Text(text) => Some(text.line),
@@ -109,7 +109,7 @@ impl<'c> Suppressions<'c> {
         self.in_file((own_path(input), Language::OnnxText), line, finding, || read(input))
     }
 
-    /// Looks for a comment in the Python source that a finding is about.
+    /// Returns true if a comment in the Python source suppresses a finding about it.
     fn in_python(&mut self, input: &Input, settings: &Settings, finding: &Finding) -> bool {
         let Some(source) = &finding.source else { return false };
         if source.file == input.name {
@@ -127,14 +127,14 @@ impl<'c> Suppressions<'c> {
             || (!is_unchanged && self.in_recorded(source, finding))
     }
 
-    /// Looks for a comment in the line that the exporter recorded.
+    /// Returns true if a comment in the line that the exporter recorded suppresses a finding.
     fn in_recorded(&self, source: &SourcePlace, finding: &Finding) -> bool {
         let Some(code) = source.code.as_deref() else { return false };
         let directives = Directives::of(code, Language::Python);
         directives.all.iter().any(|one| self.selection(&one.suppression.words).contains(&finding.code))
     }
 
-    /// Looks for a comment in a file; marks the rule that covers the finding as used.
+    /// Returns true if a comment in a file suppresses a finding, and marks this suppression as used.
     fn in_file(
         &mut self,
         (path, language): (PathBuf, Language),

@@ -6,7 +6,7 @@ use crate::torch::context::Context;
 
 /// Reports `F.one_hot(labels)`, which derives the number of classes from the data.
 ///
-/// The tracing exporter writes the default `-1` as the depth, and every runtime rejects a negative depth.
+/// The tracing exporter writes the default `-1` as the depth, which ONNX does not allow.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {

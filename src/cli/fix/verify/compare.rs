@@ -223,7 +223,7 @@ mod tests {
         check(&[f64::INFINITY], &[1e30], false);
         check(&[0.0], &[f64::NAN], false);
         check(&[0.0], &[1e-30], true);
-        // Cancellation: a sum in another order.
+        // A sum that is 0 in one order may be slightly off in another.
         check(&[0.0, 1e-9], &[2e-8, 0.0], true);
         check(&[0.0], &[1e-4], false);
     }

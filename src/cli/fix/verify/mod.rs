@@ -49,7 +49,7 @@ const SIZES: [(usize, bool); 11] = [
 /// Exclusive upper bounds of integer inputs, tried in this order.
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
-/// Creates a finding; below level error, it reports coverage: what was compared, or why not.
+/// Creates a finding. Below level error, it states what was compared, or why nothing was.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => rule_ids::RESULTS_DIFFER,
@@ -58,7 +58,9 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// Reports differences between the result and `before` as errors, and the coverage at lower levels.
+/// Reports differences between the result and `before` as errors.
+///
+/// Findings at lower levels state what was compared, or why nothing was.
 ///
 /// `folder` has the external data of `before`.
 ///
@@ -239,9 +241,7 @@ fn given(inputs: &[(String, DynValue)]) -> Vec<(&str, &DynValue)> {
     inputs.iter().map(|(name, value)| (name.as_str(), value)).collect()
 }
 
-/// Returns the outputs by name, in model order.
-///
-/// Models keep all inputs, so both get the same ones: a fix may remove all uses of an input, but never the input.
+/// Runs a model once. Returns the outputs with their names, in model order.
 fn run(session: &mut Session, inputs: &[(&str, &DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
     let inputs = inputs.to_vec();
     let outputs =

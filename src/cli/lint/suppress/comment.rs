@@ -34,7 +34,7 @@ pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
         Some((at, addressed(rest)?))
     });
     own.or_else(|| {
-        // A suppression with rules counts anywhere in a comment.
+        // Other text may precede a suppression that names rules.
         let (before, rest) = comment.split_once("onnx-lint:")?;
         let parsed = suppression(rest.trim_start()).ok().filter(|found| !found.words.is_empty())?;
         Some((before.rfind('#')?, Ok(parsed)))
