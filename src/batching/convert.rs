@@ -94,7 +94,7 @@ impl Cx<'_> {
         Ok((self.reshape(moved, &merged)?, layout))
     }
 
-    /// Converts the operand to the layout `to`; a shared operand is repeated.
+    /// Converts the operand to the layout `to`.
     pub fn convert(&mut self, operand: &Operand, to: Layout) -> Result<It> {
         if operand.layout == to {
             return Ok(operand.item);

@@ -76,9 +76,9 @@ pub(super) struct Scope {
     pub patch: Patch,
     /// Replacements of traced values; a value without an entry is unchanged.
     pub items: FxHashMap<ValueId, It>,
-    /// Views that were already emitted: by input, operator and argument.
+    /// Views that were already emitted, keyed by input, operator and argument.
     pub converted: FxHashMap<(It, &'static str, Vec<i64>), It>,
-    /// Integer constants that were already emitted: by elements, and whether they are scalars.
+    /// Integer constants that were already emitted, keyed by elements and by whether they are scalars.
     pub ints: FxHashMap<(Vec<i64>, bool), It>,
     /// Known element types of new values.
     pub elems: FxHashMap<It, ElemType>,

@@ -33,7 +33,7 @@ impl Cx<'_> {
         item
     }
 
-    /// Creates an intermediate value, named after the current node.
+    /// Creates an intermediate value, named after the first output of the current node, if there is one.
     fn helper_item(&mut self) -> It {
         let node = self.scope.node.map(|node| &self.model.nodes[node]);
         let base = node.and_then(|node| node.outputs.iter().flatten().next());

@@ -40,9 +40,9 @@ pub type OldDim = Option<i64>;
 
 /// Finds the sample axis in the result of a row-major reshape.
 ///
-/// `outer` is the number of blocks of samples in row-major order: the product of `pre` and the axes before the sample
-/// axis. Prefers an axis that only holds the samples. Returns `None` if no axis of `to` can hold the samples in this
-/// order.
+/// `outer` is the number of blocks of samples in row-major order: the product of `pre` and the sizes of the axes before
+/// the sample axis. Prefers an axis that only holds the samples. Returns `None` if no axis of `to` can hold the samples
+/// in this order.
 pub fn placed(outer: i64, traced: i64, to: &[i64]) -> Option<Layout> {
     let mut best: Option<(u8, Layout)> = None;
     let mut before = 1i64;

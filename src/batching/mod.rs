@@ -3,14 +3,12 @@
 //! This is `vmap` on a graph. A value is carried if it differs between samples, and shared otherwise. The
 //! [`Layout`] of a carried value is the position of its sample axis. The batching rule of an operator
 //! (`rules/`) receives the layouts of the operands. It emits nodes that compute the results of `N`
-//! independent samples, and returns their layouts. Samples therefore cannot mix: the rewritten model returns
-//! `N` results of the traced model by construction.
+//! independent samples, and sets the layouts of these results. Samples therefore cannot mix: the rewritten
+//! model returns `N` results of the traced model by construction.
 //!
 //! If an operator has no rule, or if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned,
 //! and the model is unchanged. Analysis and rewrite are one pass, so that `onnx-lint --dynamic` and
 //! `onnx-fix` report the same obstacles.
-//!
-//! The result is a set of patches, one per graph, and the layout of each output of the model.
 
 mod body;
 mod convert;

@@ -18,7 +18,7 @@ pub enum Kind {
 /// A node or model output that prevents the model from running on another number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Node, or the producer of the output; `None` for an output that no node produces.
+    /// Node, or the producer of the output, if there is one.
     pub node: Option<NodeId>,
     /// Model output, if the obstacle concerns an output.
     pub value: Option<ValueId>,

@@ -54,7 +54,7 @@ pub struct InputAxis {
     pub at: usize,
     /// Axis, 0-based.
     pub axis: usize,
-    /// Declared static size, if any.
+    /// Declared static size, if there is one above 0.
     pub size: Option<i64>,
 }
 
@@ -73,7 +73,7 @@ impl Group {
     /// Returns the traced size; `None` if no axis of the group is static.
     ///
     /// # Errors
-    /// Returns two sizes if they are static and differ.
+    /// Returns two of the static sizes if they differ.
     pub fn traced(&self) -> Result<Option<i64>, (i64, i64)> {
         let mut found = None;
         for size in self.axes.iter().filter_map(|axis| axis.size) {

@@ -14,17 +14,17 @@ use crate::graph::{Model, NodeId, scopes};
 use crate::infer::{Array, Facts};
 
 /// Sizes that are substituted for other dynamic dimensions.
-/// They are prime, so that they share no factors with static dimensions.
+/// They are large primes, so that static dimensions rarely share a factor with them.
 const PRIMES: [i64; 6] = [10_007, 10_009, 10_037, 10_039, 10_061, 10_067];
 
-/// Rewrites every Reshape that hard-codes the dimension `symbol` as `traced`.
+/// Returns a patch for each Reshape that hard-codes the dimension `symbol` as `traced`, where possible.
 pub fn reshapes(model: &Model, facts: &Facts, symbol: &Symbol, traced: i64) -> Vec<Patch> {
     let graphs = scopes::live(model);
     let nodes = graphs.iter().flat_map(|&graph| &model.graphs[graph].nodes);
     nodes.filter_map(|&node| reshape(model, facts, node, symbol, traced)).collect()
 }
 
-/// Returns the patch of one Reshape.
+/// Returns the patch of a node, or `None` if it needs none or cannot be rewritten.
 fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i64) -> Option<Patch> {
     let node = &model.nodes[id];
     if !node.is("Reshape") || node.attr("allowzero").is_some_and(|zero| zero.as_int() == Some(1)) {
@@ -59,7 +59,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
 }
 
 /// Returns the target shape with the size copied (0) or inferred (-1) instead of hard-coded.
-/// Returns `None` if the axes are ambiguous.
+/// Returns `None` if this is not possible.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();

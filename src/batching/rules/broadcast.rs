@@ -5,10 +5,11 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, unsupported};
 use crate::graph::NodeId;
 
-/// Rewrites a broadcasting operator. Samples on axes that do not align are stacked.
+/// Rewrites a broadcasting operator.
+/// If the sample axes of its operands do not align, the samples are stacked.
 pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
-        return unsupported("operators do not broadcast before opset 7");
+        return unsupported("broadcasting before opset 7 is not supported");
     }
     let is_variadic = matches!(&*cx.model.nodes[id].op_type, "Max" | "Mean" | "Min" | "Sum");
     if is_variadic && cx.scope.opset < 8 {
@@ -57,8 +58,8 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Returns the layout of the result if its axis 0 holds the samples of all carried operands.
-/// Returns `None` if a sample has only one element on this axis.
+/// Returns the layout of the carried operands if all hold the samples on axis 0 of the result,
+/// with the same number of elements per sample, above 1. Returns `None` otherwise.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
@@ -75,8 +76,8 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Returns the layout of the result if one of its axes holds the samples of all carried operands.
-/// Returns `None` if a shared operand has a size other than 1 on this axis.
+/// Returns the layout of the result if all carried operands hold the samples alike on one of its axes,
+/// and each shared operand has size 1 there, or no such axis. Returns `None` otherwise.
 pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found: Option<Layout> = None;
     for operand in operands {
@@ -103,8 +104,8 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Returns the operands and the layout if each shared operand has equal slices for all traced samples.
-/// One of these slices replaces the operand.
+/// Replaces shared operands with equal slices for all traced samples by one of these slices.
+/// Returns the new operands and the layout, or `None` if this is not possible.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;

@@ -17,7 +17,6 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
 }
 
 /// Moves the samples of each of these inputs to its batch axis, and returns the layout of the last one.
-/// Returns an error if the inputs would hold the samples in different orders.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();
     for &(input, axis) in inputs {

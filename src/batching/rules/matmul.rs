@@ -92,7 +92,7 @@ fn in_place(a: &Operand, b: &Operand) -> Result<Option<Layout>> {
     }
 }
 
-/// Returns the layout of the product of a carried matrix and a shared vector.
+/// Like [`in_place`], for a carried matrix and a shared vector.
 fn vector(a: &Operand, b: &Operand, rank_a: usize, rank_b: usize) -> Result<Option<Layout>> {
     let (operand, rank, summed) = if rank_a == 1 { (b, rank_b, rank_b - 2) } else { (a, rank_a, rank_a - 1) };
     Ok(match operand.layout {
@@ -131,7 +131,7 @@ pub fn gemm(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// Replaces a Gemm by a batched MatMul and an Add.
+/// Replaces a Gemm by a batched MatMul, and an Add if it has an input C.
 fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) -> Result<()> {
     let turned = |cx: &mut Cx, operand: &Operand, name| -> Result<It> {
         let item = cx.stacked(operand)?;
@@ -157,7 +157,7 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// Rewrites Einsum; the samples get a new letter.
+/// Rewrites Einsum. Unless the node can be kept, the samples get a new letter.
 pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     let equation = cx.model.nodes[id].attr("equation").and_then(AttrValue::as_str).map(str::to_owned);
     let Some(equation) = equation else { return unsupported("it has no equation") };

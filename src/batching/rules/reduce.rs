@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, mixes, unknown};
 use super::{moved, only_first};
 use crate::graph::{Attribute, NodeId};
 
-/// Returns the sample axis of an operand if it is not one of `axes`.
+/// Returns the axis that holds the samples in a [`Layout::Axis`], if it is not one of `axes`.
 fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
     match operand.layout {
         Layout::Axis { axis, .. } if !axes.contains(&axis) => Some(axis),
@@ -97,7 +97,7 @@ pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Rewrites an operator with an attribute `axis` that combines elements along the axes `covered`.
+/// Rewrites an operator that has an attribute `axis` and combines elements along the axes `covered`.
 fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

@@ -60,7 +60,7 @@ fn rest_of(cx: &mut Cx, vector: It, length: usize) -> Result<It> {
 }
 
 /// Emits a Reshape between static shapes.
-/// Returns `None` if a shape is dynamic or contains a 0.
+/// Returns `None` if not all sizes are known and above 0.
 fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, Layout)>> {
     let all = |dims: Option<&[Option<i64>]>| -> Option<Vec<i64>> {
         dims?.iter().map(|dim| dim.filter(|&dim| dim > 0)).collect()

@@ -26,7 +26,7 @@ pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Rewrites ScatterND; each index is prefixed with the number of its sample.
+/// Rewrites ScatterND by prefixing each index with the number of its sample.
 pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 11 {
         return unsupported("its rewrite requires Range, which opset 11 introduced");

@@ -44,7 +44,7 @@ pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &[Some(item)], &[Layout::Shared])
 }
 
-/// Returns the range of axes that a Shape node returns.
+/// Returns the range of axes whose sizes a Shape node returns.
 fn bounds(cx: &Cx, id: NodeId, rank: usize) -> (usize, usize) {
     let at = |name, default: i64| {
         let at = cx.int(id, name).unwrap_or(default);

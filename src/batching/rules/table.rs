@@ -11,7 +11,8 @@ pub type Rule = fn(&mut Cx, NodeId) -> Result<()>;
 /// Kind of an operator, by its effect on the sample axis.
 #[derive(Clone, Copy)]
 pub enum Family {
-    /// Each output element depends on one element of the first input; other inputs are shared.
+    /// An output element depends only on the element of the first input at its position,
+    /// and on shared inputs.
     Unary,
     /// The operands broadcast to one shape.
     Broadcast,
@@ -24,7 +25,7 @@ pub enum Family {
     },
     /// The operator has its own rule.
     Own(Rule),
-    /// The result depends on all samples, or its size depends on their elements. Contains the reason.
+    /// The samples cannot be computed independently. Contains the reason.
     Mixes(&'static str),
 }
 

@@ -105,7 +105,7 @@ pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
             let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
             cx.bind_outputs(id, &[Some(item)], &[moved(operand.layout, to)])
         }
-        // The sample axis becomes the new leading axis.
+        // The leading sample axis stands for the added axis 0, so only the other axes are added.
         _ if axes.first() == Some(&0) => {
             let added: Vec<i64> = axes[1..].iter().map(|&axis| axis as i64).collect();
             let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
