@@ -15,8 +15,9 @@ use crate::infer::Content;
 /// Combined model: the first, with the nodes, values and other objects of the second appended.
 pub struct Combined {
     pub model: Model,
-    /// Number of nodes and values of the first model.
+    /// Number of nodes of the first model.
     nodes: usize,
+    /// Number of values of the first model.
     values: usize,
     /// Input of the first model for each shared input of the second.
     shared: FxHashMap<ValueId, ValueId>,
@@ -68,12 +69,12 @@ impl Combined {
         both
     }
 
-    /// Returns the id of a node of the second model.
+    /// Returns the id of a node of the second model in the combined model.
     fn of_second(&self, node: NodeId) -> NodeId {
         NodeId::from_index(self.nodes + node.index())
     }
 
-    /// Returns the id of a value of the second model.
+    /// Returns the id of a value of the second model in the combined model.
     pub fn second_value(&self, value: ValueId) -> ValueId {
         let shifted = || ValueId::from_index(self.values + value.index());
         self.shared.get(&value).copied().unwrap_or_else(shifted)

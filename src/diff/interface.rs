@@ -87,7 +87,7 @@ impl Pairs {
     }
 }
 
-/// Returns the default of an input; the content is `None` if it cannot be compared.
+/// Returns the default of an input, if there is one; its content is `None` if it cannot be compared.
 fn default<'m>((model, port): (&'m Model, &Port)) -> Option<Option<Content<'m>>> {
     match model.values[port.value].initial.as_ref()? {
         Initial::Dense(tensor) => Some(Content::of(&model.tensors[*tensor])),
@@ -95,7 +95,7 @@ fn default<'m>((model, port): (&'m Model, &Port)) -> Option<Option<Content<'m>>>
     }
 }
 
-/// Removes the dimension names of a type.
+/// Removes the denotation of a type and, from a tensor type, the dimension names.
 fn without_names(ty: Option<&Type>) -> Option<Type> {
     let mut ty = ty?.clone();
     ty.denotation = None;

@@ -1,9 +1,8 @@
 //! Checks whether two models are equivalent: the library of `onnx-diff`.
 //!
 //! Both models are added to one e-graph, with shared inputs, and with shared weights where contents are
-//! equal.
-//! Values that rules merge are equal for every input on which both models run. Values that are not
-//! merged may still be equal; for these, the first differing nodes are reported.
+//! equal. Values that exact rules merge are equal for every input on which both models run. Values that are
+//! not merged may still be equal; for these, the first differing nodes are reported.
 
 mod combined;
 mod divergence;
@@ -54,8 +53,9 @@ pub struct Comparison {
     pub computes: Equivalence,
     /// Differences of the interfaces.
     pub interface: Vec<String>,
-    /// Outputs of the first model that are proved equal, and those that are not.
+    /// Outputs of the first model that are proved equal to those of the second.
     pub equal: Vec<Arc<str>>,
+    /// Paired outputs of the first model that are not proved equal.
     pub unequal: Vec<Arc<str>>,
     /// First differing nodes.
     pub departures: Vec<Divergence>,
@@ -221,7 +221,7 @@ fn simplified(model: &Model, rules: &RuleSet) -> Model {
 /// Returns the models, and the best equivalence that can still be proved.
 ///
 /// # Errors
-/// The reason why the conversion failed, as a sentence.
+/// The reason why this is not possible.
 fn aligned<F: FnOnce() -> RuleSet>(
     a: &Model,
     b: &Model,

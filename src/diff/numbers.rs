@@ -17,14 +17,15 @@ enum Key {
     Absent,
     /// Value of the main graph, by its class.
     Outer(usize),
-    /// Input of the subgraph at this depth.
+    /// Input of a subgraph, by nesting depth and position.
     Input(usize, u32),
-    /// Constant: a small one by its elements, others by tensor id.
+    /// Small constant, by its type, shape and elements.
     Elements(Vec<u8>),
+    /// Other constant.
     Tensor(TensorId),
     Call(Box<CallKey>),
     Output(usize, usize),
-    /// Subgraph, by its number of inputs and its outputs.
+    /// Subgraph, by its number of inputs and the numbers of its outputs.
     Body(usize, Vec<usize>),
 }
 
@@ -45,7 +46,7 @@ struct CallKey {
 #[derive(Default)]
 pub struct Numbers {
     known: FxHashMap<Key, usize>,
-    /// Number of occurrences of each random or unknown call.
+    /// Number of occurrences of each random or unknown call in the current call.
     drawn: FxHashMap<CallKey, usize>,
 }
 
@@ -61,7 +62,7 @@ struct Scope<'a> {
 
 impl Numbers {
     /// Returns the value number of a call in the main graph; `classes` are those of the graph's values.
-    /// Equal numbers mean equal results; random calls inside subgraphs are matched by their order.
+    /// Equal numbers mean equal results. Random calls inside subgraphs are matched by their order.
     pub fn of_call(&mut self, model: &Model, classes: Classes, node: NodeId) -> usize {
         let mut scope = Scope { model, outer: classes, inner: FxHashMap::default() };
         self.drawn.clear();
@@ -113,7 +114,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers a subgraph. Recursive: the reader limits the nesting depth.
+    /// Numbers a subgraph. The recursion is bounded, because the reader limits the nesting depth.
     fn body(&mut self, scope: &mut Scope, body: GraphId, depth: usize) -> usize {
         let model = scope.model;
         let graph = &model.graphs[body];
@@ -175,7 +176,8 @@ fn schema(model: &Model, node: &Node) -> Option<&'static Schema> {
     lookup(node.domain(), &node.op_type, u16::try_from(opset).ok()?)
 }
 
-/// Returns true if equal calls may have different results, because the operator is random or unknown.
+/// Returns true if equal calls may have different results,
+/// because the operator, or one in its subgraphs, is random or unknown.
 pub fn is_drawn(model: &Model, node: NodeId) -> bool {
     let has_bodies = model.nodes[node].graphs().next().is_some();
     is_opaque(model, node) && !(has_bodies && is_known(model, node))

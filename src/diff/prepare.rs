@@ -14,7 +14,7 @@ const INITIALIZERS_STAND_ALONE: i64 = 4;
 /// Inputs are only changed below IR version 4, where an initializer must also be an input.
 ///
 /// # Errors
-/// The reason why the model cannot be prepared, as a sentence.
+/// The reason why the model cannot be prepared.
 pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
     let mut files = ExternalFiles::new(folder);
     for (_, tensor) in model.tensors.iter_mut() {
@@ -36,7 +36,7 @@ pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
     Ok(editor.into_parts().0)
 }
 
-/// Removes initializers from the inputs, where old IR versions require them.
+/// Removes initializers from the inputs.
 fn take_constants_out(model: &mut Model) {
     let main = &mut model.graphs[model.main];
     main.inputs.retain(|port| model.values[port.value].initial.is_none());

@@ -15,7 +15,7 @@ use crate::rules::rule::Rule;
 
 /// Equalities between the values of two combined models.
 pub struct Proof {
-    /// Class number of each value; equal numbers mean equal values.
+    /// Class number of each value; values with equal numbers are proved equal.
     pub classes: FxHashMap<ValueId, usize>,
     /// Random or unknown operators that are assumed to behave equally in both models.
     pub assumed: BTreeSet<String>,
@@ -50,7 +50,7 @@ pub fn prove(both: &Combined, rules: &[&Rule]) -> Option<Proof> {
     same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed })
 }
 
-/// Merges large constants that share a tensor; the e-graph merges small ones by content.
+/// Merges constants that share a tensor. The e-graph by itself merges only small constants, by content.
 fn unite_constants(model: &Model, same: &mut EquivalenceChecker) {
     let mut first: FxHashMap<TensorId, ValueId> = FxHashMap::default();
     let main = &model.graphs[model.main];

@@ -21,7 +21,7 @@ pub struct Table {
     /// Operators whose number of nodes differs.
     pub operators: Vec<Row>,
     pub weights: Vec<Weight>,
-    /// Producers and metadata.
+    /// Metadata that differs, including the producer.
     pub metadata: Vec<Row>,
 }
 
@@ -40,7 +40,7 @@ pub struct Weight {
     /// Type, as in `float[3,4]`; `None` if the model lacks the weight.
     pub a: Option<String>,
     pub b: Option<String>,
-    /// Maximum absolute difference, if both have equal shapes and numeric elements.
+    /// Maximum absolute difference; `None` if it was not computed.
     pub largest: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
     named.collect()
 }
 
-/// Returns the weights of one name with different contents, and those that only one model has.
+/// Returns weights of equal names but different contents, and weights that only one model has.
 /// A model has a weight if one of its weights has the same name or the same content.
 fn weights(a: &Model, b: &Model) -> Vec<Weight> {
     let (a, b) = (initializers(a), initializers(b));
