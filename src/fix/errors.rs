@@ -38,7 +38,7 @@ pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
 }
 
 /// Returns findings about nodes of a converted model that its opset does not support.
-/// Types are not checked. There are none, unless the source model has such nodes or this program has a bug.
+/// Types are not checked. The result is empty, unless the source model has such nodes or this program has a bug.
 pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -133,7 +133,7 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
 }
 
 /// Returns findings about the parts of a converted model that the target runtimes do not support.
-/// There are none, unless the source model has such parts and no rule rewrote them.
+/// The result is empty, unless the source model has such parts and no rule rewrote them.
 pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     let AnalysisView { model, facts, uses } = known;
     let sources = SourceFiles::default();

@@ -101,7 +101,7 @@ mod tests {
     use crate::infer::{self, Fact};
     use crate::rules::rule::Expect;
 
-    /// Returns the values whose incrementally updated facts differ from those of a new inference.
+    /// Returns the values whose incrementally updated facts or uses differ from newly computed ones.
     /// Generated symbol names are ignored.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());

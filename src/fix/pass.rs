@@ -39,7 +39,8 @@ pub enum Need {
 }
 
 impl Pass {
-    /// Runs the pass if it is requested and selected; returns true if it changed the model.
+    /// Runs the pass if the options request it, and if it is required or selected.
+    /// Returns true if it changed the model.
     pub fn apply(&self, editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
         let is_selected = self.need != Need::Optional || self.codes.iter().any(|&code| cx.selects(code));
         if !is_selected || !(self.is_enabled)(cx) {

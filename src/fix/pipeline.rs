@@ -128,7 +128,7 @@ pub fn run(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     Ok(())
 }
 
-/// Runs rounds while one has reduced the model, or is expected to enable more rewrites.
+/// Runs at most [`MAX_ROUNDS`] rounds, while the last one reduced the model or may enable rewrites.
 fn run_rounds(passes: &[&Pass], editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     for round in 1..=MAX_ROUNDS {
         cx.options.progress.enter(&format!("optimizing, round {round}"));
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Codes with a kind of change belong to a pass, except that of a lint rule whose fix is another code.
+    /// Every code of a change other than a repair belongs to a pass, except one whose fix has another code.
     #[test]
     fn codes_of_changes_belong_to_passes() {
         let owned: FxHashSet<&str> = passes().iter().flat_map(|pass| pass.codes).map(|id| id.code).collect();

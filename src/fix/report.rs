@@ -116,7 +116,7 @@ pub struct Entry {
     pub safety: Safety,
     /// Graph, as in `GraphPlace::graph`.
     pub graph: String,
-    /// Node, as in `GraphPlace::node`, or value; empty for changes of a whole graph.
+    /// Node, as in `GraphPlace::node`, or value; empty for changes of a whole graph or model.
     pub node: String,
     /// Operator of the node.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ impl Report {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
     }
 
-    /// Adds the refused rules and the reached limits of a saturation.
+    /// Adds the refused rules, the notes and the reached limits of a saturation.
     pub(super) fn searched(&mut self, said: egraph::Report) {
         self.refused.extend(said.refused.iter().map(|refused| refused.code.clone()));
         let named = |one: &egraph::Refused| format!("{} {}", one.code, one.name).trim_end().to_owned();

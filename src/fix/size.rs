@@ -23,7 +23,7 @@ pub fn bytes(model: &Model) -> usize {
     Encodable::new(model).len() + external.sum::<usize>()
 }
 
-/// Returns the number of bytes of a tensor in another file; `None` if it is stored in the model.
+/// Returns the size in bytes of a tensor with external data, if it is known.
 fn external_bytes(tensor: &Tensor) -> Option<usize> {
     matches!(tensor.data, TensorData::External(_)).then_some(())?;
     Some(tensor.len()?.checked_mul(tensor.elem()?.bits()?)?.div_ceil(8))

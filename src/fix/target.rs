@@ -57,7 +57,7 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
 }
 
 /// Returns the opset to convert to, which all target runtimes support; `None` keeps that of the model.
-/// If no opset is requested, it is that of the model, or else the closest supported one.
+/// If no opset is requested, this is the supported opset closest to that of the model.
 ///
 /// # Errors
 /// No such opset exists, or the requested opset is not supported.

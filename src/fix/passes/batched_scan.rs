@@ -29,7 +29,8 @@ pub const PASS: Pass = Pass {
 };
 
 /// Converts a model with batched Scans from opset 8 to 9, if the target opset is 9 or later.
-/// Returns true if it was converted. The model is unchanged if another node has different semantics in opset 9, or if a Scan has sequence lengths.
+/// Returns true if it was converted. The model is unchanged if a Scan has sequence lengths or is malformed, or if
+/// another node has different semantics in opset 9.
 fn unbatch(editor: &mut Editor, opset: Option<i64>) -> bool {
     let model = editor.model();
     let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));

@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(decide(editor)),
 };
 
-/// Returns true if there may be new constant conditions.
+/// Returns true if the model is optimized and there may be new constant conditions.
 ///
 /// This is so before the first rewrite round, and after a change in the current one.
 fn is_enabled(cx: &Context) -> bool {
@@ -57,7 +57,8 @@ fn has_if(model: &Model) -> bool {
 }
 
 /// Returns a patch that inlines a branch of an `If` whose other branch makes a later node fail.
-/// Successful runs never take that branch. Exporters produce such an `If` for modules that support two input ranks.
+/// Successful runs never take the other branch. Exporters produce such an `If` for modules that support two input
+/// ranks.
 fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Option<Patch> {
     let outside = |graph: &GraphId| model.function_of(*graph).is_none();
     let graphs = scopes::live(model).into_iter().filter(outside);
@@ -172,7 +173,8 @@ mod tests {
 
     #[test]
     fn both_branches_are_kept_if_both_may_run() {
-        // Relu supports any rank; an LSTM in a branch runs only if that branch does.
+        // No later node surely fails: Relu supports both ranks, an LSTM in a branch may not run, and a dead one does
+        // not count.
         let left = squeezed("y = Relu (s)");
         assert!(left.contains(&"If".to_owned()), "{left:?}");
         let left = squeezed(

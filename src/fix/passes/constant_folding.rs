@@ -49,7 +49,8 @@ impl Folding {
     }
 }
 
-/// Replaces nodes of the main graph with constant inputs by their results. Returns true if one was.
+/// Replaces nodes of the main graph whose inputs are constant by their results.
+/// Returns true if one was replaced.
 fn fold(editor: &mut Editor, folding: Folding) -> bool {
     let limit = folding.limit;
     let model = editor.model();
@@ -85,7 +86,7 @@ fn patch(model: &Model, found: Found) -> Patch {
 struct Computed {
     nodes: FxHashSet<NodeId>,
     tensors: FxHashMap<ValueId, Arc<Array>>,
-    /// Values that are larger than the inputs they derive from, such as dequantized weights.
+    /// Values computed from a tensor that a cast has widened, and that tensor.
     widened: FxHashSet<ValueId>,
     /// Bytes of the initializers that become unused once a value is a constant.
     freed: FxHashMap<ValueId, usize>,
@@ -222,9 +223,8 @@ fn is_text(array: &Array) -> bool {
 }
 
 impl Computed {
-    /// Returns the constant that may replace a value.
-    /// Returns `None` if it is too large, or if it would widen weights that are stored in a narrow type.
-    /// A graph output may be widened.
+    /// Returns the constant that may replace a value, or `None` if there is none.
+    /// It must not be too large, and only a graph output may widen weights that are stored in a narrow type.
     fn constant(&self, value: ValueId, need: Demand, limit: usize) -> Option<Arc<Array>> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
         let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);

@@ -67,7 +67,7 @@ fn made(model: &Model, node: NodeId) -> Option<ValueId> {
     node.output(0).filter(|_| is_constant && node.attrs.len() == 1)
 }
 
-/// Returns the tensor of a `Constant` node; `None` if it is sparse, or a function attribute.
+/// Returns the tensor of a `Constant` node, if it has a dense value.
 fn tensor(model: &Model, node: NodeId) -> Option<Tensor> {
     let ints = |dims: Vec<usize>, ints: &[i64]| Array::i64s(dims, ints.to_vec()).ok();
     let floats = |dims: Vec<usize>, floats: &[f32]| {

@@ -1,6 +1,6 @@
 //! Declares initializers as inputs before IR version 4.
 //!
-//! Every initializer must then also be an input, so that only the main graph can have initializers.
+//! In these versions, every initializer must also be an input, so only the main graph can have initializers.
 
 use rustc_hash::FxHashSet;
 

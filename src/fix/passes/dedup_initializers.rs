@@ -21,8 +21,9 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(share(editor)),
 };
 
-/// Redirects the uses of every weight of the main graph to the first equal one.
-/// Returns true if there was one. Small constants are left to the e-graph. Only weights of equal type and shape are read and compared.
+/// Redirects the uses of every large weight of the main graph to the first equal one.
+/// Returns true if there was one. The e-graph merges small constants. Only weights of equal type and shape are read
+/// and compared.
 fn share(editor: &mut Editor) -> bool {
     let model = editor.model();
     let mut patch = Patch::new(model.main);
@@ -45,8 +46,8 @@ fn share(editor: &mut Editor) -> bool {
     editor.apply(vec![patch]) > 0
 }
 
-/// Groups the large initializers of the main graph by type and shape, without graph outputs.
-/// Groups of one are left out.
+/// Groups the large initializers of the main graph by type and shape.
+/// Graph outputs and groups of one are left out.
 fn of_one_shape(model: &Model) -> impl Iterator<Item = Vec<(ValueId, &Tensor)>> {
     let main = &model.graphs[model.main];
     let outputs: FxHashSet<ValueId> = main.outputs.iter().map(|port| port.value).collect();

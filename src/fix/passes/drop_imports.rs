@@ -18,7 +18,7 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(drop_imports(editor)),
 };
 
-/// Removes unused opset imports; returns true if there were any.
+/// Removes unused imports of domains other than ai.onnx; returns true if there were any.
 fn drop_imports(editor: &mut Editor) -> bool {
     let model = editor.model();
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);

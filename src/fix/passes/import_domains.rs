@@ -24,8 +24,8 @@ pub const PASS: Pass = Pass {
     },
 };
 
-/// Imports the domains of new nodes, those that are not among `before`, in their newest version.
-/// A custom domain has no schema, and is imported in version 1. Returns true if there were any.
+/// Imports the domains that nodes use but that are not among `before`, in their newest version.
+/// A custom domain has no schema, so it is imported in version 1. Returns true if a domain was new.
 fn import_domains(editor: &mut Editor, before: &BTreeSet<String>, target: &mut Target) -> bool {
     let is_new = |domain: &String| {
         let is_imported = |import: &OpsetImport| normal_domain(import.domain.as_deref()) == *domain;

@@ -1,4 +1,4 @@
-//! SHP002 and EXP014: corrects declarations of inputs, outputs and `value_info`.
+//! SHP002 and EXP014: corrects declarations of outputs and `value_info`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Moves constants that the target opset does not support as nodes to initializers.
+//! Turns `Constant` nodes into initializers if the target opset does not support their element type.
 //!
 //! Before opset 9, `Constant` only supports floats.
 

@@ -46,7 +46,7 @@ pub const PASS: Pass = Pass {
     run: |editor, cx| Ok(run(editor, cx)),
 };
 
-/// Fixes faults; returns true if there were any.
+/// Fixes faults; returns true if one was fixed.
 fn run(editor: &mut Editor, cx: &mut Context) -> bool {
     let repaired = mend(editor, &cx.options, cx.rules);
     if repaired.is_cut {
@@ -56,7 +56,7 @@ fn run(editor: &mut Editor, cx: &mut Context) -> bool {
     repaired.is_changed
 }
 
-/// Applies the selected fixes until none matches.
+/// Applies the selected fixes until none matches, or until the round limit.
 fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
     let wanted = |rule: &&Rule| {
         !rule.is_lint_only()

@@ -90,7 +90,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         }
         let mut done = extract::run(model, graph, facts, uses, &task);
         if !matches!(done, extract::Done::Planned { .. }) && target.profiles.len() != options.targets.len() {
-            // A node, or an `Identity` that the result needs, has no kernel: the preference gives way.
+            // The preferred runtime may have no kernel for a node of the result: try again without the preference.
             let target = Target { profiles: options.targets.clone(), ..target.clone() };
             done = extract::run(model, graph, facts, uses, &extract::Task { target: &target, ..task });
         }
@@ -110,9 +110,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         }
     }
     if editor.stale_analyses().facts.limited {
-        report.limit(
-            "shape inference stopped at its limit before it reached all calls and subgraphs".to_owned(),
-        );
+        report.limit("shape inference stopped before it reached all calls and subgraphs".to_owned());
     }
     if findings.is_empty() {
         return Ok(rewritten);

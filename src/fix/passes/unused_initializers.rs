@@ -6,7 +6,7 @@ use crate::fix::pass::{Need, Pass};
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "unused-initializers",
-    summary: "Removes initializers that no node reads.",
+    summary: "Removes unused initializers.",
     codes: &[UNUSED_INITIALIZER],
     phases: &[],
     need: Need::Optional,

@@ -22,7 +22,7 @@ pub const PASS: Pass = Pass {
 /// Passes that change only declarations, and no value.
 const DECLARING: [&str; 2] = [withdraw_weights::PASS.id, interface::PASS.id];
 
-/// Corrects declarations, if they may be stale; returns true if there were any.
+/// Corrects declarations, if they may be stale; returns true if one was corrected.
 fn run(editor: &mut Editor, cx: &mut Context) -> bool {
     // Rewriting keeps declarations valid, so the first run decides.
     let is_change = |run: &PassRun| run.changes > 0 && !DECLARING.contains(&run.id);

@@ -21,7 +21,7 @@ pub struct Kept {
 }
 
 /// Returns the faults of `after`, the result of rewriting `before`.
-/// There are none, unless this program or a rule has a bug.
+/// The result is empty, unless this program or a rule has a bug.
 pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> Vec<Finding> {
     let mut faults = if is_sound(before) { loose_ends(after) } else { Vec::new() };
     faults.extend(changed_interface(before, after));
@@ -118,7 +118,7 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
     }
 }
 
-/// Returns true if every use in the source model has a definition.
+/// Returns true if every use in the source model has a preceding definition.
 /// Otherwise, definitions are not checked in the result.
 fn is_sound(model: &Model) -> bool {
     let all = model.graphs.ids().flat_map(|graph| scopes::captures(model, graph));

@@ -1,4 +1,4 @@
-//! Names that a graph defines twice, or that shadow a name of an enclosing graph.
+//! Duplicate names: of values, also across nested graphs, and of attributes.
 
 use std::sync::Arc;
 

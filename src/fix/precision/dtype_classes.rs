@@ -20,7 +20,7 @@ pub type DtypeClass = usize;
 pub enum Maker {
     /// The value has the dtype of this class.
     DtypeClass(DtypeClass),
-    /// The value can be produced in either dtype: a constant, or a cast of integers.
+    /// The value can be produced in either dtype: a constant, or a cast of integers or booleans.
     Any,
 }
 
@@ -216,7 +216,7 @@ impl DtypeClasses {
     }
 
     /// Returns true if a value is narrow in the result.
-    /// A value that can be produced in either dtype is narrow if all its uses are.
+    /// A value that can be produced in either dtype is narrow if it has uses and all of them are narrow.
     pub fn is_narrow(&self, value: ValueId) -> bool {
         match self.makers.get(&value) {
             Some(Maker::DtypeClass(cell)) => !self.is_kept(*cell),
@@ -234,7 +234,8 @@ pub fn cell_of(node: NodeId) -> DtypeClass {
     node.index() + 1
 }
 
-/// Returns true if a node can produce its output in either dtype: a constant, or a cast of integers.
+/// Returns true if a node can produce its output in either dtype.
+/// Such a node is a constant, or a cast of integers or booleans.
 fn is_there_in_any_type(model: &Model, facts: &Facts, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let is_whole =

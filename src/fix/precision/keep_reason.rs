@@ -5,7 +5,7 @@ use std::fmt;
 /// Reason why a node is kept in float32; the first one that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeepReason {
-    /// The operator does not support the type at this opset.
+    /// The operator does not support the type at this opset, or the conversion does not support the node.
     Type,
     /// The supported types of the operator are unknown.
     Operator,

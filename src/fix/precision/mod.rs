@@ -53,7 +53,7 @@ pub struct Narrowed {
 /// Converts float32 computation to a 16-bit type where values fit. Returns the nodes kept in float32.
 ///
 /// # Errors
-/// No value can be converted, the type is not supported, or the model does not run on the calibration data.
+/// The reason why the conversion is not possible.
 pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Vec<Finding>> {
     let to = precision.to;
     let refused = |message: String| vec![BAD_REQUEST.finding(message, Place::File)];
@@ -152,7 +152,7 @@ fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> All
         .collect()
 }
 
-/// Returns the nodes kept in float32, in file order, without constants.
+/// Returns the nodes kept in float32, in file order, without those that can produce either dtype.
 fn kept(model: &Model, slots: &AllSlots, cells: &DtypeClasses) -> Vec<(NodeId, KeepReason)> {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();

@@ -98,7 +98,7 @@ fn each(tensor: &Tensor, mut visit: impl FnMut(f32)) -> Option<()> {
     Some(())
 }
 
-/// Returns the magnitudes of the value of a `Constant`.
+/// Returns the magnitudes of the value of a `Constant` or `ConstantOfShape`, if they are available.
 pub fn extent_of_constant(model: &Model, id: NodeId) -> Option<Extent> {
     let node = &model.nodes[id];
     let of = |numbers: &[f32]| {

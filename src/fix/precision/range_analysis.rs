@@ -54,7 +54,7 @@ pub fn reaches(
         pass += 1;
         match (is_changed, is_open) {
             (true, _) => {}
-            // Values without analyzed inputs are treated like model inputs.
+            // From now on, inputs that could not be analyzed count as ordinary data.
             (false, false) => is_open = true,
             (false, true) => return reaches,
         }
