@@ -41,7 +41,7 @@ MEASURED = {
 
 
 def seconds(make, side) -> float:
-    """Returns the seconds per node: the mean of a run, in the fastest of many runs."""
+    """Returns the seconds per node in the fastest of many runs."""
     graph = helper.make_graph(
         [make(at) for at in range(NODES)], "g",
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, [side, side]) for name in ("x", "w")],

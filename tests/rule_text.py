@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the text of the rules: `tests/rule_text.py [--pairs] [--check] [DIR]`.
 
-Prints the number of rules and of their tokens, without comments and examples, of lines over 100 characters, of rules
-over 40 lines, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists these pairs. `--check` fails
-if a figure exceeds its ceiling.
+Prints the numbers of rules, of tokens without comments and examples, of lines over 100 characters, of rules over 40 lines,
+and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists these pairs. `--check` fails if a figure
+exceeds its ceiling.
 """
 
 import argparse

@@ -34,7 +34,7 @@ ON_DEMAND = {"comparison": "comparison", "peers": "peers", "peer-cases": "peer_c
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a check: sample only, list of all failures, number of processes, floors."""
+    """Options of a check."""
 
     sample: bool
     verbose: bool

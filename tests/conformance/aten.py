@@ -1,4 +1,4 @@
-"""Converts PyTorch's operator tests from `torch.export` programs, and compares outputs with PyTorch."""
+"""Converts PyTorch's operator tests from `torch.export` programs and traced graphs, and compares outputs with PyTorch."""
 
 import os
 import tempfile

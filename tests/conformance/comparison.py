@@ -1,6 +1,6 @@
 """Compares the tools with their peers on real models and pitfalls; prints the tables of README.md as Markdown.
 
-An optimized model counts as equal if ONNX Runtime computes the same results, optimizations on and off, at all sizes of
+An optimized model counts as equal if ONNX Runtime computes the same results, with optimizations on and off, at all sizes of
 `models.py`, and no operator of another domain was added. A converted model must also pass `onnx.checker`.
 """
 

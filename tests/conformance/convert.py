@@ -1,4 +1,4 @@
-"""Converts every node test to every opset: results must be valid and match the stored outputs."""
+"""Converts every node test to each opset of TARGETS: results must be valid and match the stored outputs."""
 
 import collections
 import csv

@@ -1,4 +1,4 @@
-"""Converts node tests with a dynamic batch to every opset, and checks the results at several sizes."""
+"""Converts node tests with a dynamic batch to each opset of TARGETS, and checks the results at several sizes."""
 
 import collections
 import dataclasses
@@ -86,7 +86,7 @@ def _at_several_batches(test) -> list[node_tests.NodeTest]:
 
 
 def _with_free_batch(original: onnx.ModelProto, names) -> onnx.ModelProto:
-    """Returns the model with a symbolic axis 0 of these inputs, without declared shapes of other values."""
+    """Returns the model with a symbolic axis 0 of these inputs, without declared shapes of computed values."""
     model = onnx.ModelProto()
     model.CopyFrom(original)
     for declared in model.graph.input:

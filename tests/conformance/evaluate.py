@@ -1,4 +1,4 @@
-"""Tests the constant evaluator: onnx-fix constant-folds every node test with constant inputs."""
+"""Tests the constant evaluator: onnx-fix constant-folds every node test, with its inputs as constants."""
 
 import collections
 import functools
@@ -84,9 +84,7 @@ def _evaluate(fix, test) -> tuple[str, str]:
 def _with_constant_inputs(test):
     """Returns the model with initializers instead of inputs, and the expected outputs.
 
-    Output sequences are replaced by their tensors.
-
-    If that is not possible, returns None and the reason.
+    Output sequences are replaced by their tensors. If an input or output is optional, returns None and the reason.
     """
     model, expected = onnx.ModelProto(), []
     model.CopyFrom(test.model)

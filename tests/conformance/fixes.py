@@ -1,4 +1,4 @@
-"""Fixes the pitfalls with `onnx-fix --unsafe-fixes`, and compares with NumPy versions of the modules."""
+"""Fixes exports of pitfalls with `onnx-fix --unsafe-fixes`, and compares with NumPy versions of the modules."""
 
 import json
 import tempfile

@@ -1,8 +1,8 @@
 """Converts real float32 models to float16, with `onnx-fix --to float16` and with onnxconverter-common.
 
-A result is right if the model loads, has no new infinity or NaN, and is within a tolerance. The tolerance is a multiple of
-the change in outputs when only the weights are rounded, since intermediate values are rounded, too. The check also
-compares CPU time, file sizes and casts.
+A result is right if the model loads, has no new infinity or NaN, and is within a tolerance. The tolerance is mainly a
+multiple of the change in outputs when only the weights are rounded, since intermediate values are rounded, too. The check
+also compares CPU time, file sizes and casts.
 """
 
 import collections

@@ -54,7 +54,7 @@ def _infer_both(fix, test) -> list[tuple[str, str, str]]:
 
 
 def _variant(test, variant) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """Returns the test with declared types only for inputs.
+    """Returns the test with declared types only for inputs, and the sizes of its symbols.
 
     Their dimensions are static, or each is a distinct symbol.
     """

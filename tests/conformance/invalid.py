@@ -14,7 +14,7 @@ from pathlib import Path
 from . import invalid_models, invalid_mutations, invalid_runs, tools
 
 ACCEPTED = Path(__file__).with_suffix(".tsv")
-# One model of each group of missed and untrue mutants.
+# Folder for one model of each group of missed or untrue mutants.
 EXAMPLES = tools.WORK / "invalid"
 
 SAMPLE, WHOLE = 4_000, 100_000
@@ -25,7 +25,7 @@ BATCH = 500
 # onnx-fix runs on one in this many mutants.
 FIX_EVERY = 10
 
-# Errors of these rules are about the export, not about validity: training mode, a size that only one batch size has.
+# Errors of these rules are about the export, not about validity, such as training mode or a hard-coded size.
 NOT_ABOUT_VALIDITY = "EXP"
 
 RIGHT, MISSED, UNTRUE, ACCEPTED_MISS, ACCEPTED_UNTRUE, NOT_JUDGED = (
@@ -170,7 +170,7 @@ def _lint(lint, mutants):
 
 
 def _fixed(fix, mutants, options) -> bool:
-    """Tests that every mutant that onnx-fix writes successfully runs."""
+    """Runs onnx-fix on a sample of the mutants, and tests whether its results run."""
     with tempfile.TemporaryDirectory(dir=tools.WORK) as folder:
         source, written = Path(folder) / "in.onnx", Path(folder) / "out.onnx"
         cases, failed = [], []

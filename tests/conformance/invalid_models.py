@@ -1,4 +1,4 @@
-"""Valid models of one node, made from ONNX's node tests, as the origin of invalid ones."""
+"""Valid models of at most three nodes, made from ONNX's node tests, as the origin of invalid ones."""
 
 import collections
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from . import node_tests, runner
 MAX_ELEMENTS = 3000
 MAX_NODES = 3
 
-# Operators that take a size, not data, as their first input.
+# Operators whose first input is a parameter, not data.
 FIRST_IS_PARAMETER = {"ConstantOfShape", "Range", "SequenceEmpty", "Bartlett", "BlackmanWindow", "HannWindow", "HammingWindow"}
 
 # The oldest opset that is tried. ONNX Runtime supports older ones only in part.
@@ -35,7 +35,7 @@ class Base:
 def bases(limit: int) -> list[Base]:
     """Returns at most `limit` models for each operator, version of the operator, and kind of inputs.
 
-    Each test gives two models: in one, all inputs but the first are initializers; in the other, none is.
+    Each version of a test yields two models: in one, all inputs but the first are initializers; in the other, none is.
     """
     found, counts = [], collections.Counter()
     for test in node_tests.collect():
@@ -74,7 +74,7 @@ def _base(name, origin, feeds, is_constant) -> Base | None:
     kept = [type(value).FromString(value.SerializeToString()) for value in kept]
     del graph.input[:]
     graph.input.extend(kept)
-    # A mutant may have other output shapes. That is not its fault.
+    # Mutants may have other output shapes, so these are not declared.
     for value in graph.output:
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.ClearField("shape")
@@ -102,7 +102,7 @@ def schema_of(node, model: onnx.ModelProto):
 
 
 def _versions(test):
-    """Yields the model of a test and its feeds at each version of its operator that it can be written in."""
+    """Yields the model of a test and its feeds, at each operator version to which it can be relabeled."""
     is_standard = any(not entry.domain for entry in test.model.opset_import)
     model = is_standard and runner.as_released(test.model) or test.model
     yield model, test.feeds

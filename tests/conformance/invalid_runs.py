@@ -1,4 +1,4 @@
-"""Runs mutants in ONNX Runtime, in a process of their own: a bad model may crash or hang it."""
+"""Runs mutants in ONNX Runtime, in worker processes: a bad model may crash or hang it."""
 
 import multiprocessing
 import os

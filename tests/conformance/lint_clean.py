@@ -1,4 +1,4 @@
-"""Tests for false positives: runs onnx-lint on all node tests and real models, which are valid."""
+"""Tests for false positives: runs onnx-lint on the valid node tests and on the real models that run."""
 
 import collections
 import json

@@ -38,7 +38,7 @@ def opset_of(model: onnx.ModelProto) -> int | None:
 
 
 def illegality(model: onnx.ModelProto, target: int) -> str | None:
-    """Returns the reason why onnx.checker, with full check, rejects a model as one of the target opset, or None."""
+    """Returns the reason why a model does not import the target opset or fails onnx.checker, or None."""
     if opset_of(model) not in (target, None):
         return f"imports opset {opset_of(model)}"
     try:
@@ -49,6 +49,6 @@ def illegality(model: onnx.ModelProto, target: int) -> str | None:
 
 
 def _blockers(stderr: str) -> tuple[str, ...]:
-    """Returns the reasons of a refusal without names of nodes and values, to count equal reasons."""
+    """Returns the different reasons of a refusal."""
     found = re.findall(r"^(?:error|refused|blocker)[^:\n]*: (.+)$", stderr, flags=re.MULTILINE)
     return tuple(dict.fromkeys(found)) or (" ".join(stderr.split())[:200] or "no reason given",)

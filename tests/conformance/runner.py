@@ -18,7 +18,7 @@ LAST_RELEASED, LAST_RELEASED_IR = 26, 13
 
 
 class CannotRun(Exception):
-    """Neither evaluator runs the model; the message has both errors."""
+    """The model cannot be run; the message has the reasons."""
 
 
 def in_runtime(model: bytes | str, feeds: dict, *, optimize: bool = False) -> list:
@@ -131,7 +131,7 @@ class Judge:
 def as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """Returns the model at the latest opset that ONNX Runtime supports.
 
-    Returns None if its opset is not newer, or if an operator in it changed in a later opset.
+    Returns None if its opset is not newer, if it has functions, or if an operator in it changed in a later opset.
     """
     [own] = [opset for opset in model.opset_import if opset.domain == ""]
     names = {node.op_type for node in _nodes(model.graph) if node.domain == ""}

@@ -1,9 +1,9 @@
-"""Removes paths of source files from exported models."""
+"""Removes metadata with paths of source files from exported models."""
 import onnx
 
 
 def clean(path):
-    """Removes the paths of packages and of this script from the metadata of a model."""
+    """Removes doc strings and metadata from a model, except for the namespaces of nodes."""
     net = onnx.load(path)
 
     def graph(g):

@@ -29,7 +29,7 @@ class Checkout:
         (folder / "src").mkdir()
         for name in ("pitfalls.py", "export.py"):
             shutil.copy(ROOT / "tests/pitfalls" / name, folder / "src")
-        # In this file, columns follow characters of more than one byte.
+        # In this file, characters of more than one byte precede a finding on its line.
         (folder / "src/größe.py").write_text(
             "import torch\nimport torch.nn as nn\n\n\nclass Größe(nn.Module):\n    def forward(self, x):\n"
             "        größe = x.sum(); y = x.reshape(größe.item(), -1)\n        return y\n")

@@ -1,4 +1,4 @@
-"""Tests locations of findings: files and lines exist, and columns cover a Python expression."""
+"""Tests locations of findings: files and lines exist, and columns cover a Python construct."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ class Source:
         for node in nodes:
             self.spans[node.lineno, node.col_offset].add((node.end_lineno, node.end_col_offset))
             if isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef)):
-                # For a compound statement, findings cover only its header.
+                # For a compound statement, findings may cover only its header.
                 head = lines[node.lineno - 1].split(" #")[0]
                 self.spans[node.lineno, node.col_offset].add((node.lineno, head.rfind(":") + 1))
 

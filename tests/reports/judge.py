@@ -3,7 +3,8 @@
 right     (lint) an error if ONNX Runtime rejects the model or it never runs, and none if it runs at every size
 equal     the model ran; the result loads, runs at the same sizes, and has equal outputs
 fixed     the model did not run; the result runs, and has the outputs of the model in `right/`, if there is one
-rejected  the model did not run; the command failed, wrote no file, and its error names a part of the model
+rejected  the model did not run; the command failed, wrote no file, and its error names a part of the model or concerns
+          the command line
 refused   like rejected, for a conversion of a model that ran
 short     any other outcome: a wrong result, a refusal without a reason or of plain `fix`, a crash
 -         not judged: inputs that are not tensors, a missing kernel, no static batch of 1 for `dynamic`
