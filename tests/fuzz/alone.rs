@@ -81,8 +81,8 @@ fn is_sum(node: &Node) -> bool {
 }
 
 /// Returns true if the number at a position is changed upward.
-/// This holds for half of the positions, and does not repeat with a period. The result is the highest bit of the
-/// position times the golden ratio.
+/// This holds for half of the positions, and does not repeat with a period. The highest bit of the position times the
+/// golden ratio decides.
 fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }

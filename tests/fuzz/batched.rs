@@ -1,8 +1,8 @@
 //! Makes the batch of graphs dynamic, and compares `N` samples with `N` separate runs.
 //! Both run in our evaluator and in ONNX Runtime.
 //!
-//! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, the parent continues
-//! with the next graph.
+//! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, the parent tests that
+//! graph without ONNX Runtime, and continues.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -103,7 +103,7 @@ fn tensors(vals: &[Val]) -> Option<Vec<&Array>> {
     vals.iter().map(|val| if let Val::Tensor(array) = val { Some(&**array) } else { None }).collect()
 }
 
-/// Returns the first difference between the outputs for all samples and those for each.
+/// Returns the first difference between the outputs for all samples together and those of separate runs.
 fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
     let facts = infer::infer(model, infer::Options::default());
     let outputs = &model.graphs[model.main].outputs;

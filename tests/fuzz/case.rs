@@ -48,7 +48,7 @@ pub fn size_of(name: &str, sizes: usize) -> usize {
 }
 
 impl Case {
-    /// Returns the inputs of a run at one row of [`SIZES`]; `None` for an unsupported input type.
+    /// Returns the inputs of a run at one row of [`SIZES`]; `None` if an input cannot be drawn.
     pub fn feeds(&self, sizes: usize, otherwise: &Fill, random: &mut Random) -> Option<Feeds> {
         let mut given: Vec<&Port> = self.model.graphs[self.model.main].inputs.iter().collect();
         // From IR version 4 on, a caller may override inputs with defaults.

@@ -63,7 +63,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns the operator for which our evaluator and ONNX Runtime differ.
+    /// Returns the operator for which our evaluator and ONNX Runtime differ; empty for other faults.
     pub fn about(&self) -> &str {
         if self.kind.is_about_runtime() { self.what.split(':').next().unwrap_or_default() } else { "" }
     }
@@ -331,8 +331,8 @@ fn known(model: &Model, runs: &[Before]) -> Result<(), Fault> {
 }
 
 /// Checks that a second run has an equal result, and that a run on the result changes nothing.
-/// A dimension may be declared dynamic although a node requires one size; its replacement may hard-code it, and a
-/// second run reports that.
+/// If a node requires one size of a dimension that is declared dynamic, its replacement may hard-code that size, and a
+/// second run fixes this.
 fn stable((before, after): (&Model, &Model), is_free: bool, way: &Way, rules: &RuleSet) -> Result<(), Fault> {
     let written = write::text::write(after);
     let text = |outcome: &fix::Outcome| write::text::write(&outcome.model);

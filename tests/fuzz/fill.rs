@@ -54,7 +54,7 @@ fn int(fill: &Fill, elem: ElemType, is_signed: bool, random: &mut Random) -> i12
     }
 }
 
-/// Draws a tensor; returns `None` if its element type is not supported.
+/// Draws a tensor; returns `None` if it cannot be created.
 pub fn array(elem: ElemType, shape: &[usize], fill: &Fill, random: &mut Random) -> Option<Array> {
     let (count, shape) = (shape.iter().product::<usize>(), shape.to_vec());
     if let Fill::Exactly(ints) = fill {

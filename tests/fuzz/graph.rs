@@ -55,7 +55,7 @@ pub fn draw(mut random: Random) -> Case {
     finish(draft)
 }
 
-/// Adds the graph outputs: the unused values, and a few others.
+/// Adds the graph outputs: the unused values, and sometimes another one.
 pub fn finish(mut draft: Draft) -> Case {
     let model = &draft.case.model;
     let used: FxHashSet<ValueId> =

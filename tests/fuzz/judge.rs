@@ -42,8 +42,8 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
     }
 }
 
-/// Returns the first difference between our evaluator and ONNX Runtime.
-/// Returns `None` if either does not run the model.
+/// Returns the first difference between our evaluator and ONNX Runtime, or a node that the latter rejects.
+/// Returns `None` if there is none, or if ONNX Runtime does not load the model.
 pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     if runs.iter().all(|before| before.judged.is_some()) {
         return None;
@@ -95,7 +95,7 @@ fn strict<'m>(model: &'m Model, run: &Ran) -> Executor<'m> {
     executor
 }
 
-/// Returns true if a strict executor does not compute a node, or a node in its subgraphs.
+/// Returns true if the specification leaves outputs of a node undefined, or of a node in its subgraphs.
 fn is_node_open(model: &Model, executor: &mut Executor, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let inputs: Vec<Val> = node.inputs.iter().flatten().filter_map(|&input| executor.value(input)).collect();

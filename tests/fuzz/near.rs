@@ -230,7 +230,7 @@ fn loosen(model: &mut Model) {
     model.graphs[main].value_info.clear();
 }
 
-/// Replaces an element type everywhere.
+/// Replaces an element type in the interface, and in constants if both types are floats or neither is.
 fn element_type(model: &mut Model, random: &mut Random) {
     let from = random.of_these([ElemType::Float, ElemType::Float, ElemType::Int64, ElemType::Int32]);
     let to = random.of_these([

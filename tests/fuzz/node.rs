@@ -13,10 +13,12 @@ use crate::fill::{self, Fill};
 use crate::shape::Letters;
 use crate::table::{self, Wanted};
 
-/// Input that was chosen for a node.
+/// Input chosen for a node that is not yet built.
 enum Operand {
     Absent,
+    /// A value of the model.
     Known(ValueId, Val),
+    /// A value that is added with the node: a constant if the flag is set, otherwise an input.
     New(Array, Fill, bool),
 }
 
@@ -40,7 +42,7 @@ pub enum Drawn {
     NotEvaluated,
 }
 
-/// Number of times that inputs are drawn for one node.
+/// Maximum number of times that inputs are drawn for one node.
 const TRIES: usize = 6;
 
 const BUDGET: Budget = Budget { elements: 1 << 10, work: 1 << 16 };
@@ -319,7 +321,7 @@ fn attr(attrs: &[Attribute], name: &str) -> Option<i64> {
     attrs.iter().find(|attr| &*attr.name == name)?.value.as_int()
 }
 
-/// Returns the type of a value as it is in schemas; `None` for a type that no schema has.
+/// Returns the type of a value in terms of the schemas, if it is known.
 pub fn value_type(val: &Val) -> Option<ValueType> {
     Some(match val {
         Val::Tensor(array) => ValueType::Tensor(array.elem()),
@@ -335,7 +337,8 @@ pub fn value_type(val: &Val) -> Option<ValueType> {
     })
 }
 
-/// Returns a target shape for Reshape: some dimensions merged or split, one −1, one 0.
+/// Returns a target shape for Reshape.
+/// Dimensions may be merged, moved or added, and one may be -1 or 0.
 fn reshaped(data: &[usize], random: &mut crate::random::Random) -> Vec<i64> {
     let mut shape: Vec<i64> = data.iter().map(|&size| size as i64).collect();
     let is_empty = shape.contains(&0);

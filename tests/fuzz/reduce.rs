@@ -12,7 +12,7 @@ use crate::check::{Before, Fault, Kind, Rules, Way, applied, check, errors, rere
 use crate::draft::tensor_type;
 use crate::judge;
 
-/// A model with a fault, on one set of inputs.
+/// A model with a fault, and the runs that show it.
 pub struct Shown {
     pub model: Model,
     pub runs: Vec<Before>,
@@ -25,7 +25,7 @@ pub struct Shown {
 const MAX_TRIES: usize = 600;
 
 impl Shown {
-    /// Returns this model if it has a fault of the same kind.
+    /// Returns `model` with the fault if it is smaller and its fault has the same kind.
     fn instead(&self, model: &Model, feeds: Option<(&str, Val)>, rules: &Rules) -> Option<Shown> {
         let model = reread(&tidied(model)?)?;
         if weight(&model) >= weight(&self.model) || !errors(&model).is_empty() {
@@ -50,7 +50,7 @@ impl Shown {
         })
     }
 
-    /// Keeps only the run that shows the fault.
+    /// Keeps one run that shows the fault.
     fn one_run(mut self, rules: &Rules) -> Shown {
         if matches!(self.fault.kind, Kind::Invalid | Kind::Panics | Kind::Unstable) {
             self.runs.truncate(1);
@@ -93,7 +93,8 @@ impl Shown {
     }
 
     /// Returns the rules whose removal, each alone, fixes the fault.
-    /// Without such a rule, returns the message of the fault, without numbers and names.
+    /// Without such a rule, returns the message of the fault, without numbers and names. For a difference from ONNX
+    /// Runtime, returns the operator.
     pub fn cause(&self, rules: &Rules) -> String {
         if self.fault.kind.is_about_runtime() {
             return self.fault.about().to_owned();

@@ -48,7 +48,7 @@ pub enum Doing {
 
 static TELLS: AtomicBool = AtomicBool::new(false);
 
-/// Number of messages sent. The worker makes progress as long as this grows.
+/// Number of activities sent. The worker makes progress as long as this grows.
 static WORDS: AtomicU64 = AtomicU64::new(0);
 
 /// CPU time without a message after which the worker is considered to hang.
