@@ -12,7 +12,8 @@ pub fn is_known(op: &str) -> bool {
 }
 
 /// Returns the operator that causes a difference at this node.
-/// For a node with subgraphs or a call of a local function, this is an inner operator that is in the table, if there is one.
+/// For a node with subgraphs or a call of a local function, this is an inner operator that is in the table, if there is
+/// one.
 pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
     let node = &model.nodes[id];
     within(model, id).unwrap_or_else(|| node.op_name() + narrowed(node, run))

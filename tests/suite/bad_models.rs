@@ -1,7 +1,7 @@
 //! Invalid model files.
 //!
-//! `onnx-lint` exits with status 2, or 1 for faults of external data, and the message of a snapshot. `onnx-fix` does not
-//! panic.
+//! `onnx-lint` exits with status 2, or 1 for faults of external data, and its output matches a snapshot. `onnx-fix`
+//! does not panic.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{

@@ -8,7 +8,7 @@ use onnx_lint::diag::render::{Format, Look, Run, render};
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::registry::RuleSet;
 
-/// A valid rule that uses most of the language.
+/// A valid rule with a rewrite and examples.
 const SOUND: &str = r#"## Two consecutive Transposes can be merged into one.
 rule OPT101 double-transpose {
   severity  hint
@@ -286,7 +286,7 @@ fn file_without_language_version_is_checked_and_reported() {
     assert_eq!(rules.iter().count(), 1);
 }
 
-/// A conversion with all features of language 3.
+/// A conversion with functions, cases and other features of language 3.
 const SECOND: &str = r#"language 3
 defaults { phase convert  safety rounding  at 9 }
 

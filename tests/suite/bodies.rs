@@ -4,7 +4,7 @@ use onnx_lint::graph::syntax::Source;
 use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
 
-/// Tests the examples of a rule with this rewrite, which matches an If whose condition is a Not.
+/// Tests the examples of a rule with this rewrite. The rule matches an If whose condition is a Not.
 fn test_example(rewrite: &str) -> Result<(), String> {
     let text = format!(
         r#"language 3

@@ -1,5 +1,5 @@
 //! Small files that once took unbounded time or memory.
-//! Now time and memory are limited, and skipped work is reported.
+//! Now both are limited.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Baselines: they hide known findings in any checkout and run, and no others.
+//! Baselines hide known findings in any checkout and run, and no others.
 
 use crate::tool::{FAULTY, Sandbox};
 

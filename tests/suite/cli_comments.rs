@@ -45,7 +45,7 @@ fn comments_suppress_findings_in_python() {
 }
 
 #[test]
-fn a_comment_before_a_statement_covers_all_of_its_lines() {
+fn a_comment_before_a_statement_applies_to_all_of_its_lines() {
     let source = "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        \
         # onnx-lint: ignore[EXP002]\n        y = torch.full(\n            (2, 3),\n            x.max().item(),\n        )\n        \
         return y * x.min().item()\n";
@@ -143,7 +143,7 @@ fn unused_comments_of_onnx_text_are_reported() {
 }
 
 #[test]
-fn hidden_findings_use_a_suppression() {
+fn suppressions_of_hidden_findings_are_not_reported_as_unused() {
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N] x) => (float[N] y)\n\
         <float[1] w = {1}> # onnx-lint: ignore[OPT002]\n{ y = Relu (x) }\n";
     let sandbox = Sandbox::new(&[("net.onnxtxt", model)]);

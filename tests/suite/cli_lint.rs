@@ -355,7 +355,7 @@ fn failure_messages_have_no_operating_system_codes() {
     );
 }
 
-/// Standard output may be a file on a full disk; the message is the one for any other file.
+/// Standard output may be a file on a full disk. The message is the same as for any other file.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_reported_for_standard_output() {

@@ -118,7 +118,7 @@ fn sarif_includes_the_pages_of_rules() {
     }
 }
 
-/// With a `docs-url`, results link to the documentation.
+/// With a `docs-url`, rules in SARIF link to their pages.
 #[test]
 fn sarif_links_to_the_documentation() {
     let sandbox = Sandbox::checkout(17, true);

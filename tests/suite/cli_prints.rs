@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use crate::tool::{CLUMSY, Ran, SOUND, Sandbox, snapshot};
 
-/// A model with folded, merged, dead and redundant nodes, and an unused initializer.
+/// A model with constant, equal, dead and redundant nodes, and an unused initializer.
 const MIXED: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y, float[N,4] z) <float[2] unused = {1,2}> {\n  \
     one = Constant <value = float[4] {1,2,3,4}> ()\n  two = Constant <value = float[4] {4,3,2,1}> ()\n  \

@@ -17,7 +17,7 @@ fn checkout(comment: &str) -> Sandbox {
     sandbox
 }
 
-/// Returns the findings of the model, and notes on suppressions.
+/// Returns the findings of the model, and those about suppressions.
 fn messages(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
     let ran = sandbox.lint(&[paths, &OPTIONS].concat());
     assert_ne!(ran.status, 2, "{ran:?}");

@@ -85,7 +85,7 @@ fn functions_are_inlined_if_the_target_does_not_support_them() {
 }
 
 #[test]
-fn exponential_number_of_paths_is_handled() {
+fn conversion_ends_for_an_exponential_number_of_paths() {
     let doubled: String = (0..150).map(|i| format!("v{} = Add (v{i}, v{i})\n", i + 1)).collect();
     let text = format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[N,1] v0) => (float[N] y) {{\n{doubled}

@@ -129,7 +129,7 @@ fn cycle(start: &Module, edges: &BTreeMap<Module, BTreeSet<Module>>) -> Option<V
     None
 }
 
-/// The layers of `tidy` cover the modules of `src/` itself.
+/// A test in `tidy` checks the modules directly in `src/`.
 #[test]
 fn siblings_do_not_import_each_other_in_a_cycle() {
     let files: Vec<(Module, String)> = files(&["src"], "rs")

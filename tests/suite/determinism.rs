@@ -25,7 +25,7 @@ const FORMATS: [&str; 12] = [
     "html",
 ];
 
-/// Folder with many files of every input format.
+/// Folder with many files of several input formats.
 const EXPORTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
 
 /// One file of each kind, all with findings.

@@ -1,5 +1,5 @@
-//! `onnx-fix` reports every change, and fixes exactly the findings that `onnx-lint` calls fixable.
-//! Both are tested on all models of the tests, and on the examples of rules that simplify or fix.
+//! `onnx-fix` reports every change, and fixes exactly the findings that `onnx-lint` marks as fixable.
+//! Both properties are tested on all models of the tests, and on the examples of rules that simplify or fix.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn unreported(before: &Model, after: &Model, report: &Report) -> Vec<String> {
     let mut unreported = Vec::new();
     for node in old.iter().filter(|node| !is.contains(node)) {
         let name = node_name(before, &before.nodes[*node]);
-        // A report of a node covers the nodes in its subgraphs, too.
+        // A reported node stands for the nodes in its subgraphs, too.
         let mut around =
             std::iter::successors(Some(before.nodes[*node].graph), |&graph| before.parent(graph)).filter_map(
                 |graph| match before.graphs[graph].owner {

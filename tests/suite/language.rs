@@ -8,7 +8,7 @@ use crate::tidy::{self, File};
 const OPENINGS: &str =
     r"^(What|That|Those|Of|Lets|Has|As above|Whoever|Which|Who|How|Nor|Nothing|All that|Takes \w+ to be)\b";
 
-/// Words of earlier versions, and the term of the field for each.
+/// Words to avoid, each with its replacement.
 const GLOSSARY: [(&str, &str); 12] = [
     (r"\bcomputed beforehand\b", "constant-folded"),
     (r"\btaken from what is equal\b", "merged with an equal node"),
@@ -51,7 +51,7 @@ fn files(folders: &[&str], extension: &str) -> Vec<File> {
     tidy::files(folders, extension).into_iter().filter(is_written).collect()
 }
 
-/// The comments of a file, line by line.
+/// Returns the comments of a file, line by line.
 fn comments(name: &str, text: &str) -> Vec<Passage> {
     let mut found = Vec::new();
     let mut before = "";
@@ -76,7 +76,7 @@ fn comments(name: &str, text: &str) -> Vec<Passage> {
     found
 }
 
-/// The string literals of a file that are on one line and consist of words.
+/// Returns the string literals of a file that are on one line and contain a space.
 fn strings(name: &str, text: &str) -> Vec<Passage> {
     let literal = Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a valid pattern");
     let mut found = Vec::new();
@@ -135,7 +135,8 @@ fn comments_and_messages_use_the_terms_of_the_glossary() {
     assert!(faults.is_empty(), "{} words of an earlier language:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Every public function, type, trait, constant and static of `src/` has a doc comment.
+/// Every `pub` function, type, trait, constant and static of `src/` has a doc comment.
+/// Generated files are not checked.
 #[test]
 fn public_items_are_documented() {
     let item =

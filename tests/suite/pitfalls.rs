@@ -71,7 +71,7 @@ fn fault(row: &Row, found: &[Reported]) -> Option<String> {
     })
 }
 
-/// Returns the files for linting an artifact: none (""), its sources (`src`) or its log (`log`).
+/// Returns the additional input for an artifact: none (""), its sources (`src`) or its log (`log`).
 fn kind(artifact: &str) -> &str {
     artifact.split_once('+').map_or("", |(_, kind)| kind)
 }

@@ -235,7 +235,7 @@ fn functions_are_converted_to_the_opset_of_the_model() {
 }
 
 #[test]
-fn declared_element_types_are_errors() {
+fn wrong_declared_element_types_are_errors() {
     let before = model(17, "g (float[N] x) => (double[N] y) { y = Relu (x) }");
     assert_eq!(errors(&before), ["SHP002 `y` is declared as double[N], but is float[N]"]);
     // The type of a mixed node is unknown until it is fixed.

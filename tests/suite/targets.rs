@@ -10,7 +10,7 @@ use onnx_lint::targets::Targets;
 
 use crate::tool::{Ran, Sandbox};
 
-/// A target that uses most features of the language.
+/// A target that uses many features of the language.
 const TOY: &str = r#"# A fictional device.
 target toy {
   title "Toy NPU"

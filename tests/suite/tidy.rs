@@ -229,8 +229,8 @@ fn public_items_expose_no_internal_dependencies() {
 const FOREIGN: [&str; 4] = ["egg", "prost", "prost_reflect", "proto"];
 
 /// Returns the file of a module, and the files of its visible submodules.
-/// Visible are public submodules that are not hidden, and private ones with re-exported items. `folder` is their
-/// directory.
+/// A submodule is visible if it is public or has re-exported items, and is not hidden. `folder` is the directory of the
+/// submodules.
 fn visible_files(path: &str, folder: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(path)).expect("the file of a module can be read");

@@ -1,7 +1,7 @@
 //! Fuzzes the readers with randomly corrupted files: no tool may panic, hang, or exhaust memory.
 //!
-//! Cases are deterministic: `onnx:17` is always the same file. Each case runs in a thread with its name, so that a stack
-//! overflow names the file, too. `tests/bytes` runs any number of cases with an optimized build.
+//! Cases are deterministic: `onnx:17` is always the same file. Each case runs in a thread with its name, so that a
+//! stack overflow names the file, too. `tests/bytes` runs any number of cases with an optimized build.
 
 mod archive;
 mod examine;
@@ -86,7 +86,7 @@ impl Case {
         let mut rng = Rng::with_seed(self.number);
         let mut bytes = seeds[rng.usize(..seeds.len())].clone();
         let other = &seeds[rng.usize(..seeds.len())];
-        // The first files are the unchanged seeds. A reader must accept them, or nothing beyond it would be tested.
+        // The first files are the unchanged seeds.
         if self.number >= seeds.len() as u64 {
             mutate::mutate(self.reader, &mut bytes, other, &mut rng);
         } else {

@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 
 use super::{Reader, archive, protobuf};
 
-/// Maximum length of a seed: larger ones take too long.
+/// Maximum length of a seed from other tests: larger ones take too long.
 const MAX_LENGTH: u64 = 3000;
 
 /// For frequent formats, one in this many files is a seed.
@@ -151,7 +151,7 @@ fn model(text: &[u8]) -> Model {
     model.expect("a model")
 }
 
-/// Adds initializers to the model whose data is in [`super::examine::WEIGHTS`].
+/// Adds initializers with data in [`super::examine::WEIGHTS`] to the model.
 fn with_external_weights(model: &[u8]) -> Vec<u8> {
     let tensor = |name: &str, offset: usize, length: usize| {
         let mut tensor = Vec::new();

@@ -286,7 +286,7 @@ fn unsafe_fixes_keep_ambiguous_constants() {
 }
 
 #[test]
-fn decoder_gets_the_batch_of_its_encoder() {
+fn resize_of_the_batch_keeps_its_outputs() {
     let decoder = "g (float[N,1,H,W] skip, float[1,1,h,w] x) => (float[?,2,?,?] y) {
         s = Constant <value_ints = [2, 1, 1, 2]> ()
         r = Resize <mode = \"nearest\"> (x, \"\", \"\", s)

@@ -23,7 +23,7 @@ fn hard_coded_sizes_in_reshape_are_reported() {
         "g (float[batch,3,4] x) => (float[1,5] y) <int64[2] s = {1, -1}, float[12,5] v = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> { r = Reshape (x, s)  y = MatMul (r, v) }",
         &["EXP001 error"],
     );
-    // Opset 1: the shape is an attribute.
+    // Before opset 5, the shape is an attribute.
     finds(
         4,
         "g (float[batch,3,4] x) => (float[2,12] y) { y = Reshape <shape = [2, 12]> (x) }",
@@ -119,7 +119,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
 
 #[test]
 fn intended_static_sizes_are_not_reported() {
-    // Windows of an image; pieces of a sequence; pixels of one channel.
+    // Windows of an image, pieces of a sequence, pixels of one channel, and similar shapes.
     for graph in [
         "g (float[batch,H,W,7,7,8] x) => (float[B,49,8] y) <int64[3] s = {-1, 49, 8}> { y = Reshape (x, s) }",
         "g (float[batch,seq,8] x) => (float[B,5,8] y) <int64[3] s = {-1, 5, 8}> { y = Reshape (x, s) }",

@@ -1,4 +1,4 @@
-//! EXP001 and SHP001 for sizes that only some values of a dynamic dimension fit.
+//! EXP001 and SHP001: sizes that fit only some values of a dynamic dimension.
 
 use super::finds;
 
@@ -8,7 +8,7 @@ fn reshape_that_mixes_rows_of_the_batch_is_reported() {
     // Each block has b elements, but each row has 4: `x.view(int(x.shape[0] / 4), 4, -1)`.
     finds(17, "g (float[b,2,2] x) => (y) <int64[3] s = {1, 4, -1}> { y = Reshape (x, s) }", &mixes);
     finds(17, "g (float[b,6] x) => (y) <int64[2] s = {2, -1}> { y = Reshape (x, s) }", &mixes);
-    // Windows of an image; the block count is the number of windows and of their pixels.
+    // Windows of an image.
     finds(
         17,
         "g (float[b,16,4] x) => (y) <int64[3] a = {-1, 4, 4}, int64[6] s = {1, 2, 2, 2, 2, -1}> {
@@ -40,7 +40,7 @@ fn rounded_fraction_of_a_size_is_tried_at_other_sizes() {
         )
     };
     finds(17, &graph("Ceil", "int64[2] k = {4, -1}"), &["SHP001 warning"]);
-    // The last axis is divisible at every size: 4 · b elements in 4 · ceil(b / 4) rows of any length.
+    // With a divisor of 1, every size works: 4 · b elements in b rows of 4.
     finds(17, &graph("Ceil", "int64[2] k = {-1, 1}").replace("four = {4}", "four = {1}"), &[]);
 }
 

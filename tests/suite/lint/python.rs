@@ -25,7 +25,7 @@ fn check(source: &str, expected: &[&str]) {
 }
 
 #[test]
-fn data_dependent_branches_are_reported() {
+fn branches_on_static_values_are_not_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -138,7 +138,7 @@ class Net(nn.Module):
 /// Most sizes are static, so the finding is at level info.
 /// For dynamic sizes, the exported graph shows the fault.
 #[test]
-fn numpy_on_sizes_is_reported_at_level_info() {
+fn numpy_on_sizes_is_not_reported_as_a_warning() {
     check(
         r#"
 class Net(nn.Module):

@@ -79,7 +79,7 @@ fn branches_of_different_rank_are_reported() {
 }
 
 #[test]
-fn reflection_of_a_dynamic_axis_is_remarked_on() {
+fn reflection_of_a_dynamic_axis_is_reported() {
     let pads = |size: &str| {
         format!(
             "g (float[N,1,{size}] x) => (y) <int64[6] p = {{0,0,3,0,0,3}}> {{ y = Pad <mode = \"reflect\"> (x, p) }}"
