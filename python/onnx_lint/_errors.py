@@ -10,8 +10,6 @@ from ._findings import Finding
 class OnnxLintError(RuntimeError):
     """The exception for a request that failed. The text is the diagnostic, as the commands print it.
 
-    It is a `RuntimeError`, the type that onnx and onnxsim raise in such cases.
-
     `findings` lists the problems of the model. It is empty if the cause is an option or the file system.
     """
 

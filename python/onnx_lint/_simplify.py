@@ -42,11 +42,11 @@ def simplify(
 
     By default it works like `onnx-fix model -o output`. No configuration is read.
 
-    Returns the model, of the type that `fix` returns, and whether it is equivalent. If `check_n` is not 0, both models
+    Returns the model, of the type that `fix` returns, and whether it is equivalent. If `check_n` is above 0, both models
     are run in ONNX Runtime to decide that. Otherwise it is True: all rules that were applied preserve equivalence.
 
     Some options of onnxsim have no effect because they are always on: dynamic dimensions stay dynamic, subgraphs are
-    simplified, and initializers that a caller may override are kept.
+    simplified, and initializers that a caller may override are kept. `skip_shape_inference` has no effect, either.
 
     Raises:
         OnnxLintError: the model cannot be simplified, or an option is not supported.
@@ -96,7 +96,7 @@ def slim(
     """Simplifies a model. Replaces `onnxslim.slim`.
 
     Returns the model, or `None` if it is written to `output_model`. With `model_check`, both models are run in ONNX
-    Runtime; like onnxslim, returns `None` if their outputs differ.
+    Runtime; like onnxslim, returns `None` if their outputs differ. `no_shape_infer` and `verbose` have no effect.
 
     Raises:
         OnnxLintError: the model cannot be simplified, or an option is not supported.
@@ -129,9 +129,10 @@ def _refuse(function: str, **options: Any) -> None:
 
 
 def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
-    """Returns the fixed model, and whether ONNX Runtime computes equal outputs.
+    """Returns the fixed model, or the path `output`, and whether the outputs are equal.
 
-    A model that differs is not written.
+    With `check`, ONNX Runtime compares the outputs, and a model that differs is not written. Without it, they count as
+    equal.
     """
     if not check:
         return apply(model, output, **options), True

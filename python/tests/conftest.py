@@ -35,7 +35,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def faulty() -> Path:
-    """Returns a model with a hard-coded batch size, which has a safe fix."""
+    """Returns the path of a model with a hard-coded batch size, which has a safe fix."""
     return ROOT / "tests/pitfalls/exported/BakedBatch.ts17.onnx"
 
 
@@ -51,7 +51,7 @@ def contradictory() -> onnx.ModelProto:
 
 @pytest.fixture
 def with_weights(tmp_path) -> Path:
-    """Returns a model with its weights in an external data file."""
+    """Returns the path of a model with its weights in an external data file."""
     weights = onnx.numpy_helper.from_array(np.ones((64, 4), "float32"), "w")
     model = onnx.parser.parse_model(CLUMSY.replace("Relu (u)", "Mul (u, s)").replace("y) {", "y) <float s = {2}> {"))
     model.graph.initializer.append(weights)
