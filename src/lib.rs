@@ -1,8 +1,8 @@
 //! Linter, fixer and converter for ONNX models: the library of `onnx-lint`, `onnx-fix` and `onnx-diff`.
 //!
 //! # Reading and linting a model
-//! [`open`] reads a model in any supported format, and [`lint()`] reports its problems. Weights stay in
-//! the file, which is mapped into memory.
+//! [`open`] reads a model in any supported format, and [`lint()`] reports its problems. The file is mapped
+//! into memory, and the weights of a binary model stay in it.
 //!
 //! ```
 //! use onnx_lint::{Level, LintOptions};

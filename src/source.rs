@@ -46,7 +46,7 @@ impl SourceText {
         SourceText { path: path.to_owned(), text: Arc::from(text), starts }
     }
 
-    /// Returns a line, counted from 1; `None` beyond the last.
+    /// Returns a line, counted from 1; `None` if there is no such line.
     fn line(&self, line: u32) -> Option<&str> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
         self.text.get(*self.starts.get(index)?..)?.lines().next()
@@ -58,9 +58,9 @@ impl SourceText {
 pub struct LocalPlace {
     /// Path of the local file.
     pub path: PathBuf,
-    /// The place, with the column and width of its expression; both are 0 if the line changed.
+    /// The place, with the column and width of its expression; both are 0 if they are not known.
     pub place: SourcePlace,
-    /// Whether the local line equals the recorded code, or none is recorded.
+    /// Whether the local line equals the recorded code up to indentation, or no code is recorded.
     pub is_unchanged: bool,
 }
 
@@ -93,7 +93,7 @@ impl SourceFiles {
         mapped.chain(below_roots).chain([PathBuf::from(&recorded)]).find(is_source)
     }
 
-    /// Returns the text of the recorded `file`; `None` if it is missing, too large, or not UTF-8.
+    /// Returns the text of the recorded `file`; `None` if it is not found or cannot be read.
     pub fn text(&self, file: &str) -> Option<Arc<str>> {
         Some(self.source(file)?.text.clone())
     }
@@ -139,7 +139,7 @@ impl SourceFiles {
         }
     }
 
-    /// Returns a place in the local file; `None` if the file or the line does not exist.
+    /// Returns a place in the local file; `None` if the file cannot be read or has no such line.
     pub fn at_home(&self, place: &SourcePlace) -> Option<LocalPlace> {
         let source = self.source(&place.file)?;
         let path = source.path.clone();

@@ -23,7 +23,7 @@ pub(super) struct Analysis {
     renewals: usize,
     /// Number of node inferences for facts that have since been discarded.
     looked_at: usize,
-    /// Whether nodes were removed, so that uses must be recounted.
+    /// Whether nodes may have been removed, so that uses must be recounted.
     has_lost: bool,
 }
 
@@ -59,7 +59,7 @@ impl Analysis {
         }
     }
 
-    /// Records that unused nodes were removed.
+    /// Records that unused nodes may have been removed.
     pub fn note_lost(&mut self) {
         self.has_lost = true;
     }
@@ -95,7 +95,7 @@ impl Analysis {
     }
 
     /// Returns the analyses, updated for a graph and its subgraphs.
-    /// Facts of other graphs are still true, but may lack recent changes.
+    /// Other facts are still true, but may lack recent changes, as may those of functions (see [`MAX_RENEWALS`]).
     pub fn of_graph(&mut self, model: &Model, graph: GraphId) -> &(Facts, Uses) {
         if self.has_news.contains(&graph) {
             if model.function_of(graph).is_none() {

@@ -12,7 +12,7 @@ use crate::graph::{
     ValueId,
 };
 
-/// Effects of patches on a graph that are not yet finalized.
+/// Effects of the applied patches of a graph, until [`super::finalize`] completes them.
 pub(super) struct Pending {
     /// Original position of each node.
     positions: FxHashMap<NodeId, usize>,
@@ -47,7 +47,7 @@ impl Pending {
         }
     }
 
-    /// Returns the highest position of some nodes.
+    /// Returns the highest original position of some nodes; 0 if they have none.
     fn position(&self, nodes: &[NodeId]) -> usize {
         nodes.iter().filter_map(|node| self.positions.get(node)).max().copied().unwrap_or(0)
     }

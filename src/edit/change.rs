@@ -46,7 +46,7 @@ pub enum Kind {
     Removed,
     /// Several nodes were replaced with one.
     Fused,
-    /// A node was replaced with a cheaper equivalent.
+    /// Nodes were replaced with a cheaper equivalent.
     Simplified,
     /// A constant is stored in another place.
     Moved,

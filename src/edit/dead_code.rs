@@ -40,7 +40,7 @@ pub fn is_unused(model: &Model, uses: &Uses, node: NodeId) -> bool {
     is_dead(&model.nodes[node], &|value| uses.count(value))
 }
 
-/// Returns the unused initializers of a graph.
+/// Returns the unused dense initializers of a graph.
 /// Initializers that are also inputs of the model are part of its interface and not returned.
 pub fn unused_initializers(model: &Model, uses: &Uses, graph: GraphId) -> Vec<ValueId> {
     let is_main = matches!(model.graphs[graph].owner, Owner::Model);
@@ -88,7 +88,7 @@ fn spread(
     dead
 }
 
-/// Returns the values that a removed node and its subgraphs no longer use; nodes in `dead` are skipped.
+/// Adds a node and those in its subgraphs to `dead`; returns the values that the added nodes used.
 fn released(model: &Model, node: NodeId, dead: &mut FxHashSet<NodeId>) -> Vec<ValueId> {
     let (mut values, mut gone) = (Vec::new(), vec![node]);
     while let Some(node) = gone.pop() {

@@ -80,7 +80,7 @@ impl Editor {
     }
 
     /// Returns the analyses, updated for a graph and its subgraphs.
-    /// Facts of other graphs are still true, but may lack recent changes.
+    /// Other facts are still true, but may lack recent changes, as may those of functions that changed often.
     pub fn graph_analyses(&mut self, graph: GraphId) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.of_graph(&self.model, graph);
         AnalysisView { model: &self.model, facts, uses }
@@ -99,7 +99,7 @@ impl Editor {
     }
 
     /// Applies patches that were planned on the current model; returns how many were applied.
-    /// A patch is skipped if it replaces a node that an earlier one replaces, and rejected if it is invalid.
+    /// A patch is skipped if it is empty or replaces a node that an earlier one replaces, and rejected if it is invalid.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();

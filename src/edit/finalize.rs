@@ -18,7 +18,7 @@ pub(super) struct Finalized {
     pub removed: Vec<NodeId>,
 }
 
-/// Restores the consistency of the graph.
+/// Inserts new nodes, redirects uses, removes unused replaced nodes, and sorts the graph.
 pub(super) fn finalize(model: &mut Model, graph: GraphId, mut pending: Pending) -> Finalized {
     let before = std::mem::take(&mut model.graphs[graph].nodes);
     let stayed = before.into_iter().enumerate().map(|(at, node)| ((at, 1), node));
@@ -85,7 +85,7 @@ fn redirect(
     }
 }
 
-/// Removes declarations of removed values.
+/// Removes the declarations and quantization annotations of removed values.
 fn forget(model: &mut Model, graph: GraphId) {
     let scope = &model.graphs[graph];
     if scope.value_info.is_empty() && scope.quantization.is_empty() {

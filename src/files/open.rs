@@ -78,7 +78,7 @@ impl std::error::Error for OpenError {
     }
 }
 
-/// Opens the model at `path`, in any supported [`ModelFormat`]. Weights are mapped, not read.
+/// Opens the model at `path`, in any [`ModelFormat`]. Weights of a binary file are mapped, not read.
 ///
 /// # Errors
 /// - The file cannot be read.

@@ -14,7 +14,7 @@ use crate::graph::{Metadata, Tensor, TensorData};
 pub enum Fault {
     /// The reference has no `location`.
     NoLocation,
-    /// The file does not exist or is not a regular file.
+    /// The file does not exist, is not a regular file, or cannot be read.
     NoFile {
         /// Location as the tensor states it.
         location: String,

@@ -3,7 +3,7 @@
 /// Type of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A model in binary protobuf, or a binary file of unknown type, which the reader rejects.
+    /// A model in binary protobuf, or a file of unknown type that the reader of such models then rejects.
     Onnx,
     /// A model in ONNX text.
     OnnxText,
@@ -111,7 +111,7 @@ fn by_extension(extension: &str) -> Option<Kind> {
     }
 }
 
-/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes, else [`Kind::Other`].
+/// Returns [`Kind::Json`] if the text has fields of a model and is not a report, else [`Kind::Other`].
 ///
 /// Field names may be in camel case or snake case.
 fn json_kind(text: &str) -> Kind {

@@ -108,9 +108,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Evaluates a call that rebuilds a tensor. Calls that build lists or dictionaries have no tensors.
+    /// Evaluates a call that rebuilds a tensor.
     ///
-    /// All other calls are errors.
+    /// Calls that build empty dictionaries or lists of numbers are ignored. All other calls are errors.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         let arguments = self.list(arguments).to_vec();
         match self.name(callee) {

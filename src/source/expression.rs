@@ -5,10 +5,9 @@ use std::ops::Range;
 /// Keywords that are followed by the expression of their statement.
 const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert", "await", "raise", "with"];
 
-/// Returns the character range of the returned, assigned, tested or iterated expression in `line`.
+/// Returns the character range of the expression that the statement in `line` assigns, tests, returns, ….
 ///
-/// For any other statement, returns the range of the whole statement.
-///
+/// A statement without a target or keyword before its expression is returned as a whole.
 /// Returns `None` if the line has no expression, or ends one that began on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
@@ -34,7 +33,7 @@ pub fn from_column(line: &str, start: usize) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// Returns the line without its comment.
+/// Returns the line without its comment and trailing spaces.
 pub fn without_comment(line: &str) -> &str {
     let chars: Vec<char> = line.chars().collect();
     let end = comment(&chars).unwrap_or(chars.len());
@@ -63,7 +62,7 @@ fn comment(chars: &[char]) -> Option<usize> {
 struct Code {
     /// End of the code, without trailing spaces and the `:` that opens a block.
     end: usize,
-    /// Position after the last assignment operator.
+    /// Position after the last `=` that assigns to a name.
     assignment: Option<usize>,
 }
 
@@ -106,7 +105,7 @@ fn code(chars: &[char]) -> Option<Code> {
     Some(Code { end, assignment })
 }
 
-/// Returns the position after `word` if it is at `start`.
+/// Returns the position after `word` if that whole word is at `start`.
 fn after_word(chars: &[char], start: usize, word: &str) -> Option<usize> {
     let end = start + word.len();
     let stands = chars.get(start..end)?.iter().copied().eq(word.chars());

@@ -7,7 +7,7 @@ pub struct Frame {
     pub file: String,
     /// Line number, from 1.
     pub line: u32,
-    /// Name of the function, or `<module>`.
+    /// Name of the function, or `<module>`; empty if it is not recorded.
     pub function: String,
     /// Line of code without indentation, if recorded.
     pub code: Option<String>,
@@ -43,7 +43,7 @@ pub fn frames(stack: &str) -> Vec<Frame> {
     traceback
 }
 
-/// Returns the innermost frame of user code, which excludes libraries by [`is_library`].
+/// Returns the innermost frame whose file is not part of a library, as [`is_library`] decides.
 pub fn user_frame(stack: &str) -> Option<Frame> {
     frames(stack).into_iter().find(|frame| !is_library(&frame.file))
 }

@@ -1,4 +1,4 @@
-//! Sums and products. (Quotients: `divide`; minima and maxima: `extremum`.)
+//! Sums and products of symbolic integers.
 
 use super::{Dim, Repr};
 

@@ -47,7 +47,7 @@ impl Interval {
         matches!((self.lo, self.hi), (Some(lo), Some(hi)) if lo > hi)
     }
 
-    /// Returns the intersection, which is exact, unlike the other operations.
+    /// Returns the intersection, which is exact.
     pub fn intersect(&self, other: &Interval) -> Interval {
         Interval { lo: self.lo.max(other.lo), hi: [self.hi, other.hi].into_iter().flatten().min() }
     }

@@ -90,7 +90,7 @@ fn fmt_atom(atom: &Atom, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Adds parentheses unless the operand `binds` tightly enough.
+/// Writes an operand, in parentheses unless it `binds` tightly enough.
 fn fmt_operand(dim: &Dim, binds: fn(&Poly) -> bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if binds(&dim.poly()) {
         return fmt_sum(dim, f);

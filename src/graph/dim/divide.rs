@@ -69,7 +69,7 @@ impl Dim {
     }
 }
 
-/// Builds `floor(n / d)` when no multiples can be split off and nothing cancels.
+/// Builds `floor(n / d)`, to which [`split_multiples`] and [`cancel`] no longer apply.
 fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
     let positive = d.is_never_negative(); // nonzero wherever the quotient is defined
     if positive && leads_negative(n) {
@@ -110,7 +110,7 @@ fn divide(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     Some((Dim::from_poly(quotient)?, Dim::from_poly(rest)?))
 }
 
-/// Cancels the common factor of `n` and `d`; the inner `None` means there is none.
+/// Cancels the common factor of `n` and `d`; the inner `None` means that there is none.
 ///
 /// If `d > 0`, the constant of `n` need not be a multiple of the factor: `floor((g*p + c) / (g*q)) =
 /// floor((p + floor(c / g)) / q)`.

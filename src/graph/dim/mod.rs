@@ -8,9 +8,9 @@
 //! splitting multiples out of quotients, by nesting of quotients or by sorting and shifting extrema are
 //! equal under `==`. [`Dim::equals`] proves strictly more equalities than `==`.
 //!
-//! **Invariant:** a `Dim` is never wrong. Arithmetic returns `None` if the result does not fit (overflow,
-//! division by the constant 0, more than [`MAX_WEIGHT`] parts); the caller must then treat the value as
-//! unknown. Assignments that make a divisor 0 do not count: two `Dim`s are equal if they agree wherever
+//! **Invariant:** a `Dim` is never wrong. Arithmetic returns `None` if a `Dim` cannot represent the result
+//! (for example after an overflow, a division by the constant 0, or if it has more than [`MAX_WEIGHT`] parts).
+//! The caller must then treat the value as unknown. Assignments that make a divisor 0 do not count: two `Dim`s are equal if they agree wherever
 //! both are defined.
 
 mod arith;
@@ -110,7 +110,7 @@ impl Dim {
         }
     }
 
-    /// Returns `None` if the polynomial exceeds [`MAX_WEIGHT`] or its constant exceeds `MAX_CONSTANT`.
+    /// Returns `None` if a polynomial with symbols exceeds [`MAX_WEIGHT`], or its constant `MAX_CONSTANT`.
     fn from_poly(poly: Poly) -> Option<Self> {
         if let Some(n) = poly.as_const() {
             return Some(Dim::known(n));

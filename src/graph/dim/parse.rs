@@ -29,7 +29,7 @@ impl Dim {
     }
 }
 
-/// Parses an expression such as `2*batch + 1`; returns `None` if it is not one.
+/// Parses an expression such as `2*batch + 1`; returns `None` if it is not one, or too large.
 pub(super) fn parse_expression(text: &str) -> Option<Dim> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let value = parser.sum()?;

@@ -22,7 +22,7 @@ pub(super) enum Atom {
     Extremum(Extreme, Vec<Dim>),
 }
 
-/// Kind of an extreme value.
+/// Whether an extremum is a minimum or a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Extreme {
     Min,
@@ -184,7 +184,7 @@ impl Poly {
         atoms
     }
 
-    /// Returns the size of the expression; of equal expressions, the one of least weight is preferred.
+    /// Returns the number of parts that [`MAX_WEIGHT`] limits; a power counts as repeated factors.
     pub fn weight(&self) -> usize {
         let of_factor = |(atom, power): &(Atom, u32)| atom.weight() * *power as usize;
         self.0.keys().map(|m| 1 + m.factors().iter().map(of_factor).sum::<usize>()).sum()

@@ -23,7 +23,7 @@ impl Dim {
         Ranger { bounds, fuel: Cell::new(MAX_POLYNOMIALS) }.of_dim(self, MAX_DEPTH)
     }
 
-    /// Returns true if the value is at least 0 under the default bounds.
+    /// Returns true if the range proves that the value is at least 0 under the default bounds.
     /// Tries the term ranges first, which are usually sufficient.
     pub(super) fn is_never_negative(&self) -> bool {
         let ranger = Ranger { bounds: &Bounds::default(), fuel: Cell::new(MAX_POLYNOMIALS) };
@@ -157,7 +157,7 @@ fn termwise(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Interval {
 }
 
 /// Returns the range of the polynomial in `a' = a - lo`, where `lo` is the lower bound of the atom `a`.
-/// Returns `None` if all lower bounds are 0.
+/// Returns `None` if all lower bounds are 0 or unbounded, or a number overflows.
 fn moved_to_zero(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Option<Interval> {
     let low = |range: &Interval| range.lo.unwrap_or(0);
     if atoms.iter().all(|(_, range)| low(range) == 0) {

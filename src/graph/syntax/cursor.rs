@@ -35,7 +35,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// Reads tokens in sequence.
+/// Reader of a sequence of tokens.
 pub struct Cursor<'s> {
     pub source: &'s Source,
     language: Language,
@@ -246,7 +246,7 @@ impl<'s> Cursor<'s> {
         is_old || self.eat_word(word)
     }
 
-    /// Records an old word that has been consumed, or reports it where it is not valid.
+    /// Records an old word, or reports it where it is not valid.
     pub fn note_old_word(&mut self, span: Span, word: &'static str) {
         if self.accepts_old_words {
             self.old_words.push((span, word));

@@ -95,8 +95,8 @@ pub fn at_int(cursor: &Cursor) -> bool {
     cursor.nth(usize::from(cursor.at("-"))).kind == TokenKind::Int
 }
 
-/// Formats the shortest digits that round-trip, in fixed or scientific notation.
-/// Picks the shorter one, like C++'s `std::to_chars`, which onnx's printer uses.
+/// Formats a float so that it round-trips, like C++'s `std::to_chars`, which onnx's printer uses.
+/// Picks the shorter one of fixed and scientific notation.
 pub fn write_float<F: FloatText>(value: F) -> String {
     let scientific = shortest(value);
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -112,7 +112,7 @@ pub fn write_float<F: FloatText>(value: F) -> String {
     if fixed.len() <= scientific.len() { fixed } else { scientific }
 }
 
-/// Returns the shortest digits that round-trip.
+/// Returns the shortest digits that round-trip, in scientific notation.
 /// If two candidates are equally near, picks the even one, like C++; Rust would pick the greater one.
 fn shortest<F: FloatText>(value: F) -> String {
     let shortest = value.scientific();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a word: in bytes to be compared, in characters to be shown.
+/// Maximum length of a word. A longer one is shortened in messages, and is not compared with candidates.
 /// The edit distance takes quadratic time.
 const LONGEST_WORD: usize = 256;
 

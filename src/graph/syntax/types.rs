@@ -124,7 +124,7 @@ pub fn tensor_data(cursor: &mut Cursor, ty: &Type, name: Option<Arc<str>>) -> Pa
     Ok(tensor)
 }
 
-/// Returns the element type and dimensions; reports an error unless all dimensions are numbers.
+/// Returns the element type and dimensions; reports an error unless `ty` is a tensor of static shape.
 fn concrete(cursor: &mut Cursor, ty: &Type) -> Parsed<(ElemType, Vec<i64>)> {
     let span = cursor.peek().span;
     let TypeKind::Tensor { elem: Some(number), shape: Some(shape) } = &ty.kind else {

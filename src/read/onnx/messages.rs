@@ -33,7 +33,7 @@ impl Messages {
         text.map(|text| self.text(&text))
     }
 
-    /// Converts entries of `metadata_props` or `external_data`.
+    /// Converts key-value entries, such as those of `metadata_props`.
     pub fn metadata(&mut self, entries: Vec<StringStringEntryProto>) -> Metadata {
         entries.into_iter().map(|entry| (self.text(entry.key()), self.text(entry.value()))).collect()
     }

@@ -7,9 +7,8 @@ use crate::graph::{ElemType, Tensor, TensorData};
 
 use super::push_quoted;
 
-/// Writes the first `limit` elements with `separator` between them.
-/// These are the values that onnx's parser stores in `int32_data` and similar fields: bit patterns for
-/// types without a text format. Returns `false` for raw data of an unknown type or of strings.
+/// Writes the first `limit` stored numbers or strings, with `separator` between them.
+/// Types without a text format are written as bit patterns, as onnx's parser expects them. Returns `false` for raw data of an unknown type or of strings.
 pub fn push_elements(out: &mut String, tensor: &Tensor, separator: &str, limit: usize) -> bool {
     let mut list = List { out, separator, limit, is_first: true };
     match &tensor.data {

@@ -188,7 +188,7 @@ impl Writer<'_> {
     }
 }
 
-/// Formats `{2,12}`, or `2` for a scalar; `None` if too long or of rank 2 or more.
+/// Formats `{2,12}`, or `2` for a scalar; `None` if it is long, unreadable, or of rank 2 or more.
 fn inline_tensor(tensor: &Tensor) -> Option<String> {
     let len = tensor.len().filter(|&len| len <= MAX_INLINE && tensor.dims.len() <= 1)?;
     let elements = elements(tensor, len)?;
@@ -210,7 +210,7 @@ fn inline_attribute(value: &AttrValue) -> Option<String> {
 }
 
 /// Formats the first `limit` elements, those of `float16` and `bfloat16` as numbers.
-/// Returns `None` for external data, unknown types, and `float16` or `bfloat16` tensors of more than
+/// Returns `None` for external or unreadable data, and for `float16` or `bfloat16` tensors of more than
 /// [`MAX_INLINE`] elements.
 fn elements(tensor: &Tensor, limit: usize) -> Option<String> {
     if matches!(tensor.data, TensorData::External(_)) {
