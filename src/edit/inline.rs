@@ -25,7 +25,7 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     }
     let imported = Change::new(INLINED_FUNCTION, Site::Model, "opset imports of the functions added");
     editor.change(imported, |model, _| std::mem::replace(&mut model.opsets, imports) != model.opsets);
-    // Without recursion, no chain of calls is longer than there are functions.
+    // Without recursion, a chain of calls has at most as many calls as there are functions.
     for _ in 0..=editor.model().functions.len() {
         if !round(editor) {
             let dropped = Change::new(INLINED_FUNCTION, Site::Model, "unused functions removed");

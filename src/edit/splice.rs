@@ -31,7 +31,8 @@ pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -
     patch.check(model).is_ok().then_some(patch)
 }
 
-/// Replaces `node` with the contents of its subgraph `body`; `results` are the values for its outputs.
+/// Returns the patch that replaces `node` with the contents of its subgraph `body`.
+/// `results` are the values for the outputs of `node`.
 /// If a node of the subgraph produces such a value, it then produces the output itself. An `Identity`
 /// copies values from elsewhere, and values that are needed for a second output.
 pub(super) fn splice(

@@ -112,7 +112,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
     transferred.0
 }
 
-/// Returns true if an e-node evaluates to a constant, according to the facts of its inputs.
+/// Returns true if a call, or an output of one, evaluates to a constant, given the facts of its inputs.
 pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
     let gives = |call: &Call, output: usize| {
         call_facts(egraph, call).get(output).is_some_and(|fact| fact.as_const().is_some())

@@ -87,7 +87,7 @@ impl Builder<'_, '_> {
         class
     }
 
-    /// Returns true if a leaf has equal elements in every run, unlike the default of an input.
+    /// Returns true if a value has the same elements in every run, unlike the default of an input.
     fn is_constant(&self, value: ValueId) -> bool {
         self.facts[value].is_const()
     }

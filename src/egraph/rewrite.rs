@@ -36,7 +36,7 @@ pub struct Applied {
     pub changed: bool,
     /// Calls that were added.
     pub added: Vec<ENode>,
-    /// Matched nodes of the graph, if the rewrite added no calls but merged existing classes.
+    /// Matched nodes of the graph, if the rewrite merged classes without adding calls.
     pub equated: Vec<NodeId>,
     /// Classes that were merged with another class of the graph, or with a constant.
     pub joined: Vec<Id>,

@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-/// Rewrite that was rejected, because its result contradicts inferred facts or cannot be represented.
+/// Rewrite that was rejected, or match that has no effect, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub code: String,
@@ -63,7 +63,7 @@ pub struct Step {
 /// Result of saturation.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Rewrites that changed the e-graph, in order.
+    /// Rewrites that added calls or merged classes, in order.
     pub steps: Vec<Step>,
     pub refused: Vec<Refused>,
     /// Matches of a user's rule that were not applied, or whose result was not selected.

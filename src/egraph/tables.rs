@@ -265,7 +265,7 @@ impl<'m> Tables<'m> {
         }
     }
 
-    /// Appends the key of a tensor attribute: its content if it is small, its id otherwise.
+    /// Appends the key of a tensor attribute: the content of a small numeric tensor, the id of any other.
     fn tensor_key(&self, id: TensorId, key: &mut Vec<u8>) {
         const BY_CONTENT: usize = 256;
         let tensor = self.tensor(id);

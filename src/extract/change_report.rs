@@ -152,7 +152,7 @@ fn lost_outputs<'a>(model: &'a Model, patch: &'a Patch) -> impl Iterator<Item = 
     })
 }
 
-/// Maximum number of operators that the description of a replacement lists.
+/// Maximum number of kinds of operators that the description of a replacement lists.
 const MAX_NAMED: usize = 3;
 
 /// Describes the replacement of a node with operator `from`.
@@ -163,6 +163,6 @@ fn summary(from: &str, to: &IndexSet<&str>) -> String {
             let named: Vec<String> = to.iter().map(|op| format!("`{op}`")).collect();
             format!("`{from}` replaced with {}", named.join(", "))
         }
-        more => format!("`{from}` replaced with {more} operators"),
+        more => format!("`{from}` replaced with {more} kinds of operators"),
     }
 }

@@ -55,7 +55,7 @@ impl Selection {
 /// Selects e-nodes for `roots` and everything they need.
 ///
 /// `original` holds the e-nodes of the source graph. Roots that cannot be extracted are skipped.
-/// `preferred` e-nodes are selected whatever they cost, if they are legal.
+/// A legal `preferred` e-node is selected whatever it costs, unless its value exists without computation.
 /// Without `pricing`, original e-nodes cost nothing, so that the legal ones among them are kept.
 pub fn choose(
     egraph: &EGraph,
@@ -181,9 +181,9 @@ impl Candidates {
 /// Added cost of a candidate if another one is preferred.
 const NOT_PREFERRED: u64 = 1 << 40;
 
-/// Raises the cost of all calls but the preferred ones, if there are any.
+/// Raises the cost of all candidates but the preferred ones, if there are any.
 ///
-/// The cost of existing values does not change.
+/// The costs do not change if the value exists without computation, such as a constant.
 fn prefer(nodes: &[ENode], forms: &mut [Candidate], preferred: &FxHashSet<ENode>) {
     let is_call = |enode: &ENode| matches!(enode, ENode::Call(_) | ENode::Output { .. });
     if forms.iter().any(|form| preferred.contains(&nodes[form.at])) && nodes.iter().all(is_call) {

@@ -15,7 +15,7 @@ use crate::targets::{Answer, Profile, Query};
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Whether the target opsets are those of the source.
-    /// Original e-nodes are then legal by definition, even if they violate the specification.
+    /// Original calls are then not checked against the specification, but only against the runtimes.
     pub is_source: bool,
     pub imports: Vec<OpsetImport>,
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
@@ -61,7 +61,7 @@ impl Target {
     }
 
     /// Returns the features of a call that the operator version in force at the target does not support.
-    /// Returns `None` if that version is not of the call's epoch.
+    /// Returns `None` if there is no such version, or it is not of the call's epoch.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -110,7 +110,7 @@ impl Target {
         schema::lookup(&key.domain, &key.name, opset).map(|schema| schema.epoch)
     }
 
-    /// Evaluates a schema query on a call; `None` if its operator has no schema.
+    /// Evaluates a schema query on a call; `None` if its operator has no schema or the target no such domain.
     fn ask<T>(&self, egraph: &EGraph, call: &Call, question: impl FnOnce(&OpUse, u16) -> T) -> Option<T> {
         let tables = &egraph.analysis.tables;
         let key = tables.op(call.op);

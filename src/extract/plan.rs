@@ -47,8 +47,9 @@ struct Planner<'a, 'm> {
     /// Source nodes to keep.
     kept: FxHashSet<NodeId>,
     patch: Patch,
-    /// Outputs of the graph, and those already produced.
+    /// Outputs of the graph.
     outputs: FxHashSet<ValueId>,
+    /// Outputs of the graph that are already produced.
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
     ledger: CostDelta,

@@ -152,7 +152,7 @@ fn preferred(egraph: &EGraph, steps: &[egraph::Step], task: &Task) -> FxHashSet<
     preferred
 }
 
-/// Returns the rules of a user that matched nodes of the graph, but of whose results none was selected.
+/// Returns the user's rules that matched nodes of the graph without any selected result.
 /// Each has the reason.
 fn unselected<'r>(
     egraph: &EGraph,
@@ -194,7 +194,7 @@ fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) 
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
-/// Returns the outputs of the nodes of a graph that no node reads.
+/// Returns the outputs of the nodes of a graph that have no used output.
 fn unused_outputs(model: &Model, graph: GraphId, uses: &Uses) -> Vec<ValueId> {
     let dead = model.graphs[graph].nodes.iter().filter(|&&node| is_unused(model, uses, node));
     dead.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()

@@ -15,7 +15,7 @@ use crate::rules::rule::{Assumed, Assumption, Phase, Safety};
 /// Result of a comparison.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Equal in all runs that the original model accepts.
+    /// No difference was found on the inputs that the original model accepts.
     Equal,
     Skipped(Unrunnable),
     /// The original model accepts none of the inputs.

@@ -57,7 +57,7 @@ impl Datum {
     }
 
     /// Converts the elements of a constant (numbers, bools or strings), in row-major order.
-    /// Returns `None` for types without a datum (complex numbers).
+    /// Returns `None` if an element has no datum, such as a complex number.
     pub fn from_array(array: &Array) -> Option<Datum> {
         let elem = array.elem();
         let items: Vec<Datum> = match elem {

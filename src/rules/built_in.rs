@@ -89,7 +89,7 @@ impl RuleHeader {
     }
 }
 
-/// Returns the built-in rules; none if their folder cannot be read, which [`load`] reports.
+/// Returns the built-in rules; none if they cannot be loaded, for which [`load`] returns the reason.
 pub fn built_in() -> &'static BuiltIn {
     static NONE: BuiltIn = BuiltIn { files: &[], headers: &[], shared: &[] };
     load().unwrap_or(&NONE)

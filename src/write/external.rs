@@ -23,7 +23,7 @@ const LARGE: usize = 1 << 20;
 
 /// Moves every tensor of `threshold` bytes or more to `out`; returns the number of bytes written.
 ///
-/// `location` is the name of the file that `out` writes. External tensors and strings are not moved.
+/// `location` is the name of the file that `out` writes. Sparse and external tensors and strings are not moved.
 pub fn externalize(
     model: &mut Model,
     threshold: usize,

@@ -2,7 +2,7 @@
 
 use super::Candidate;
 
-/// Reverse edges in compressed form: one list, sorted by class.
+/// Reverse edges in compressed form: one list of users, sorted by the class that they use.
 pub(super) struct Users {
     starts: Vec<usize>,
     classes: Vec<usize>,

@@ -1,5 +1,5 @@
 //! Adds variants of calls that avoid features missing at the target opset.
-//! These features are element types, negative axes and negative indices, and the versions of `Split`.
+//! They avoid unsupported element types, negative axes and negative indices, and convert `Split`.
 //! Rules convert other operators that changed between versions.
 
 mod carrier;

@@ -1,7 +1,7 @@
 //! Pure functions and operators of rule expressions, which need no graph.
 //!
-//! Every function is partial: `None` means undefined (wrong kind of argument, index out of range,
-//! overflow).
+//! Every function is partial: `None` means that the result is undefined, for example because of an argument
+//! of the wrong kind, an index out of range, or an overflow.
 //! An undefined result is not an error: the rule does not match.
 
 mod elem;
@@ -19,7 +19,7 @@ pub use list::index;
 pub use number::negate;
 pub use tensor::array;
 
-/// Maximum length of a list or tensor that a function creates.
+/// Maximum length of a list or tensor that a function creates from a given size.
 const MAX_LIST: usize = 1 << 16;
 
 /// Applies an arithmetic operator, element by element for lists; a number is broadcast over a list.

@@ -1,4 +1,4 @@
-//! Rule functions that create tensors from numbers.
+//! Rule functions that create tensors.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
 }
 
 /// Converts a number, or nested lists of numbers, to an array. Floats are rounded.
-/// Returns `None` for ragged lists, for integers out of range, and for floats in an integer type.
+/// Returns `None` for data that do not fit, such as ragged lists, or integers out of range.
 pub fn array(elem: ElemType, datum: &Datum) -> Option<Array> {
     let (mut shape, mut items) = (Vec::new(), Vec::new());
     flatten(datum, 0, &mut shape, &mut items)?;

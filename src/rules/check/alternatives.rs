@@ -34,7 +34,7 @@ fn too_many(faults: &Faults, span: Span) -> Finding {
 fn unknown_pattern(faults: &Faults, name: &Name, message: String) -> Finding {
     faults
         .at(name.span, message)
-        .help("operator names begin with a capital letter; define others with `pattern`")
+        .help("define the pattern with `pattern`, or write an operator, whose name begins with a capital letter")
 }
 
 fn operator_variable(faults: &Faults, call: &CallAst) -> Finding {
@@ -117,7 +117,7 @@ pub(super) fn expand_definition(
 struct Expander<'a, 'f, 's> {
     library: Library<'a>,
     faults: &'f mut Faults<'s>,
-    /// Index of the alternative of each choice, in the order met, and their number.
+    /// For each choice, in the order met, the index of the chosen alternative and the number of alternatives.
     chosen: Vec<(usize, usize)>,
     /// Number of choices met so far.
     next: usize,

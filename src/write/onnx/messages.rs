@@ -17,7 +17,7 @@ pub fn optional(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }
 
-/// Converts entries of `metadata_props` or `external_data`.
+/// Converts key-value entries, such as those of `metadata_props`.
 pub fn metadata(entries: &Metadata) -> Vec<StringStringEntryProto> {
     let entry = |(key, value): &(Arc<str>, Arc<str>)| StringStringEntryProto {
         key: Some(key.to_string()),
