@@ -19,7 +19,7 @@ pub enum Datum {
     Dim(Dim),
     List(Vec<Datum>),
     Tensor(Arc<Tensor>),
-    /// Attribute that expressions can only pass on: a graph, a type, a sparse tensor.
+    /// Attribute that expressions can only pass on, such as a graph, a type or a sparse tensor.
     Other(AttrValue),
 }
 

@@ -1,6 +1,7 @@
 //! Evaluates the expressions of a rule for one match.
 //!
-//! `None` means undefined: an unknown fact, an index out of range, an argument of the wrong kind.
+//! `None` means that the result is undefined, for example because of an unknown fact, an index out of range,
+//! or an argument of the wrong kind.
 //! If a `let` or `where` is undefined, the rule does not match.
 
 use crate::edit::Item;

@@ -106,7 +106,7 @@ pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
-    /// Opset that determines the epoch of operators in the rewrite that name none.
+    /// Opset at which operators that the rewrite writes without a version, such as `Relu`, are resolved.
     pub at: Option<i64>,
     pub fixes: Option<Name>,
     pub message: Option<TextAst>,
@@ -280,7 +280,7 @@ fn one_of<T: Copy>(entry: &str, word: &Name, known: &[(&str, T)], faults: &mut F
     found.map(|(_, value)| *value)
 }
 
-/// Reports entries that are repeated, except `where`, `let`, `assume` and examples.
+/// Reports repeated entries, unless a rule may have several of the kind, such as `where`.
 fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);

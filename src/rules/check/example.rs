@@ -80,7 +80,7 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
     Example { name: ast.name.text.clone(), model, target, profile, expect, span: ast.span }
 }
 
-/// Returns the example with the element types of outputs that follow from those of its inputs.
+/// Returns the example with the inferred element types of its outputs and value infos.
 fn retyped(ast: &ExampleAst, opset: i64, of_analysis: bool, faults: &mut Faults) -> ExampleAst {
     let mut ast = ast.clone();
     let model = model(whole(&ast, ast.graph.clone(), opset), &ast, of_analysis, faults);

@@ -95,7 +95,7 @@ pub fn condition(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Optio
     is_condition.then_some(checked)
 }
 
-/// Checks any expression. Reports every fault in it, not only the first.
+/// Checks any expression; continues after a fault where possible.
 pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
     let kind = match &ast.kind {
         ExprAstKind::Any | ExprAstKind::Attr { optional: true, .. } => {

@@ -17,7 +17,7 @@ fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
     let message = with_suggestion(message, &name.text, library.names().chain(functions));
     faults
         .at(name.span, message)
-        .help("operator names begin with a capital letter; define a function with `fn`")
+        .help("define the function with `fn`, or write an operator, whose name begins with a capital letter")
 }
 
 fn wrong_count(faults: &Faults, value: &ValueAst, param: &Operand) -> Finding {

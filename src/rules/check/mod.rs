@@ -113,7 +113,7 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Vec<Rule> {
     let steps = entries.steps.clone();
     let rules = codes.enumerate().map(|(at, (code, name))| {
         entries.steps.clone_from(&steps);
-        // The first of the other codes whose condition holds; the main code if none does.
+        // A match has the first of the other codes whose condition holds, or the main code if none does.
         let before = if at == 0 { &also[..] } else { &also[..at - 1] };
         let others = before.iter().map(|other| variant::negated(&other.condition));
         let own = at.checked_sub(1).map(|at| also[at].condition.clone());

@@ -21,7 +21,7 @@ fn empty(faults: &Faults, span: Span) -> Finding {
 fn root_without_node(faults: &Faults, span: Span) -> Finding {
     faults
         .at(span, "this alternative has no node of its own, so the pattern would have no root")
-        .help("name the value of the statement before it, or write an operator")
+        .help("name a value that the statement before it defines, or write an operator")
 }
 
 fn defined_twice(faults: &Faults, name: &Name, first: Span) -> Finding {

@@ -62,7 +62,7 @@ fn not_a_call(faults: &Faults, span: Span) -> Finding {
 }
 
 /// Checks the statements against the pattern bound in `scope`.
-/// `at` is the opset that determines the epoch of operators that name none.
+/// An operator written without a version (`Relu`, not `Relu@14`) has the epoch in force at opset `at`.
 pub fn rewrite(
     statements: &[Statement],
     pattern: &Pattern,
@@ -92,7 +92,7 @@ pub(super) struct Checker<'r, 'a, 'f, 's> {
     statements: &'r [Statement],
     pub(super) scope: &'r mut Scope<'a>,
     pub(super) library: Library<'r>,
-    /// Opset that determines the epoch of operators that name none.
+    /// Opset at which operators that are written without a version, such as `Relu`, are resolved.
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
     pub(super) nodes: Vec<NewNode>,
@@ -191,7 +191,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// Adds a node; `None` if it has a fault.
+    /// Adds a node; `None` if it cannot be built because of a fault.
     fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<NewOutput>, span: Span) -> Option<u16> {
         let versions = op::versions(&call.op, self.faults);
         let inputs: Vec<_> = call.inputs.iter().map(|input| self.value(input)).collect();

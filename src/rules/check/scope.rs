@@ -72,7 +72,7 @@ pub struct Scope<'a> {
     lets: Vec<&'a Name>,
     /// Whether the rule asserts an equality.
     pub is_of_equalities: bool,
-    /// Names that other combinations of alternatives do not bind.
+    /// Names that some combinations of alternatives do not bind.
     partial: Vec<Arc<str>>,
     absent: Vec<VarId>,
     /// Functions that expressions may call.
