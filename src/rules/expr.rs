@@ -11,7 +11,8 @@ use super::func::Func;
 use super::var::{AttrVarId, VarId};
 
 /// Expression of a rule.
-/// It may be undefined (an unknown fact, an index out of range); the rule then does not match.
+/// It may be undefined, for example because of an unknown fact. In a condition, a `let` or a rewrite, the rule
+/// then does not match; in a message, it is printed as `?`.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
@@ -91,13 +92,13 @@ pub enum Over {
     List(Box<Expr>),
 }
 
-/// Arithmetic operator; works element by element on lists of equal length, or a list and a number.
+/// Arithmetic operator; works element by element on two lists of equal length, or on a list and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     Add,
     Sub,
     Mul,
-    /// `/`: undefined for two integers with a remainder.
+    /// `/`: undefined for two integers that leave a remainder.
     Div,
     /// `//`: rounded down.
     FloorDiv,

@@ -39,7 +39,7 @@ macro_rules! functions {
                 match self { $(Func::$func => 0 $(+ $optional)?),* }
             }
 
-            /// Returns true if the function inspects the graph (or the e-graph); others are evaluated in `arith`.
+            /// Returns true if the function inspects the graph or the e-graph.
             pub fn asks_host(self) -> bool {
                 match self { $(Func::$func => false $(|| stringify!($source) == "host")?),* }
             }

@@ -98,7 +98,7 @@ impl RuleSet {
     /// Loads the built-in rules; without this call, they are loaded on first use.
     ///
     /// # Errors
-    /// The rules come from a folder (see `rules/README.md`) that cannot be read, for the returned reason.
+    /// The rules come from a folder (see `rules/README.md`) and cannot be loaded, for the returned reason.
     pub fn load() -> Result<(), &'static str> {
         built_in::load().map(|_| ())
     }
@@ -109,7 +109,7 @@ impl RuleSet {
         built_in().files
     }
 
-    /// Returns the built-in rules and their faults; a test checks that there are none.
+    /// Returns the built-in rules and their faults; a test checks that they have no faults.
     pub fn embedded() -> (RuleSet, Vec<Finding>) {
         let mut rules = RuleSet::default();
         let sources = RuleSet::files().iter().map(|(path, text)| Source::new(path, text));
@@ -260,7 +260,7 @@ impl RuleSet {
         RuleSet { entries }
     }
 
-    /// Returns the set of the one rule with this code or name.
+    /// Returns the set of the one rule with this code or name; empty if there is none.
     pub fn only(&self, code_or_name: &str) -> RuleSet {
         let rule = self.get(code_or_name).cloned();
         RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }

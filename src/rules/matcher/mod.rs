@@ -32,12 +32,12 @@ pub struct Found<V, N> {
     pub cut: usize,
 }
 
-/// Finds every match of `direction`, root by root.
+/// Finds the matches of `direction`, root by root.
 pub fn find<H: Host>(host: &H, direction: &Direction) -> Found<H::Value, H::Node> {
     find_among(host, direction, |_| true)
 }
 
-/// Finds every match of `direction` at the selected roots.
+/// Finds the matches of `direction` at the selected roots.
 pub fn find_among<H: Host>(
     host: &H,
     direction: &Direction,
@@ -53,7 +53,7 @@ pub fn find_among<H: Host>(
     found
 }
 
-/// Finds every match of `direction` with `root` as its last node.
+/// Finds the matches of `direction` with `root` as its last node, at most [`MATCHES_PER_ROOT`].
 pub fn find_at<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Vec<Match<H::Value, H::Node>> {
     let mut matches = Vec::new();
     let structural = node::solutions(host, &direction.pattern, State::new(direction), root);

@@ -15,7 +15,8 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 /// Maximum number of partial matches at one root.
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
-/// Returns every assignment of nodes to `pattern` with `root` as the last one.
+/// Returns the assignments of nodes to `pattern` with `root` as the last one.
+/// The search ends when there are more than [`PARTIAL_MATCHES`].
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -114,7 +115,7 @@ fn is_commutative(pattern: &PatNode) -> bool {
     plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
 }
 
-/// Returns true if a value has a producer with the operator that the pattern requires.
+/// Returns true if a value has a producer with the operator that the pattern requires, if any.
 /// This prunes the search: a Concat can have many inputs, but few with the required producer.
 fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
     match pattern.values[usize::from(var.0)].def {

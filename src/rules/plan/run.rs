@@ -6,8 +6,8 @@ use crate::infer::{Fact, NoSymbols, OpCall, Shape, TensorFact, transfer};
 use crate::rules::host::Host;
 
 /// Returns true if no known fact contradicts a plan.
-/// Every new node must accept the types and shapes of its inputs, and the facts of every new value must
-/// be compatible with those of the value it replaces.
+/// Every new node must accept the types and shapes of its inputs. The facts of a replacement must be compatible
+/// with those of the replaced value, if that value is used and has a static shape.
 pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
     let constant = |made: &Made| match made {
         Made::Constant(array) => Fact::Tensor(TensorFact::constant(array.clone())),

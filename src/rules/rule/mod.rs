@@ -100,7 +100,7 @@ pub enum Body {
 }
 
 impl Rule {
-    /// Returns the directions from `match` to `rewrite`; none for a builtin.
+    /// Returns the directions from `match` to `rewrite`; none for a built-in analysis.
     pub fn forward(&self) -> &[Direction] {
         match &self.body {
             Body::Pattern { forward, .. } => forward,
@@ -113,7 +113,7 @@ impl Rule {
         self.forward().iter().any(|direction| direction.is_alternative)
     }
 
-    /// Iterates over the directions; none for a builtin.
+    /// Iterates over all directions; there are none for a built-in analysis.
     pub fn directions(&self) -> impl Iterator<Item = &Direction> {
         let (forward, backward) = match &self.body {
             Body::Pattern { forward, backward } => (forward.as_slice(), backward.as_slice()),
@@ -176,13 +176,12 @@ pub struct Direction {
     /// `where` and `let`, in the order written.
     pub steps: Vec<Step>,
     pub rewrite: Option<Rewrite>,
-    /// Message of its findings.
-    /// Empty for conversions, which report nothing, and for backward directions.
+    /// Message of its findings; empty if the rule has no `message`, and in backward directions.
     pub message: Template,
     pub help: Option<Template>,
 }
 
-/// Variables without a value: like an absent `b?`, or like an attribute without a value.
+/// Variables without a value: values and attributes that are absent.
 #[derive(Clone, Debug, Default)]
 pub struct Absent {
     pub values: Vec<VarId>,

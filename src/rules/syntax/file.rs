@@ -93,7 +93,7 @@ fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
     rule(cursor).map(|rule| file.rules.push(rule))
 }
 
-/// Parses `language 3`. Files that declare another version, or none, may use old words.
+/// Parses `language 3`. Files that declare the previous version, or none, may use old words.
 fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
     let start = cursor.bump().span;
     let edition = number::int(cursor)?;

@@ -1,7 +1,8 @@
 //! Operators between values: `(x - mean) / Sqrt (var + e)`, `x < 0 and y`, `x as float`.
 //!
 //! Precedence from lowest to highest: `or`, `and`, `not`, comparisons, `+ -`, `* / %`, unary minus, `as`.
-//! Operators of two constants are evaluated as in expressions; all others are calls of ONNX operators.
+//! Operators whose operands are all constants are evaluated as in expressions. All others are calls of ONNX
+//! operators.
 
 use super::ast::{CallAst, ExprAst, ExprAstKind, ValueAst, ValueAstKind};
 use super::expr::{in_op, primary, sum};
@@ -40,7 +41,7 @@ pub fn value(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
     })
 }
 
-/// Parses operands between which `word` stands.
+/// Parses operands that are separated by `word`.
 fn joined(
     cursor: &mut Cursor,
     word: &str,
@@ -129,7 +130,7 @@ fn signed(cursor: &mut Cursor, atom: Atom) -> Parsed<ValueAst> {
     Ok(value)
 }
 
-/// Combines two operands: constants to a constant, others to a call.
+/// Combines two operands: two constants to a constant, any others to a call.
 fn combined(
     left: ValueAst,
     right: ValueAst,

@@ -234,7 +234,7 @@ impl CallAst {
 }
 
 impl ValueAst {
-    /// Converts a constant, a string or an element type to an expression.
+    /// Converts a constant, such as a string, an element type or a function of constants, to an expression.
     pub fn as_expression(&self) -> Option<ExprAst> {
         let kind = match &self.kind {
             ValueAstKind::Literal(ast) => return Some(ast.clone()),
