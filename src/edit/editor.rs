@@ -99,7 +99,7 @@ impl Editor {
     }
 
     /// Applies patches that were planned on the current model; returns how many were applied.
-    /// A patch is skipped if it is empty or replaces a node that an earlier one replaces, and rejected if it is invalid.
+    /// A patch is skipped if it is empty or replaces a node that an earlier one replaces. An invalid one is rejected.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();

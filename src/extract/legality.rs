@@ -110,7 +110,8 @@ impl Target {
         schema::lookup(&key.domain, &key.name, opset).map(|schema| schema.epoch)
     }
 
-    /// Evaluates a schema query on a call; `None` if its operator has no schema or the target no such domain.
+    /// Evaluates a schema query on a call.
+    /// Returns `None` if the operator has no schema, or the target does not import its domain.
     fn ask<T>(&self, egraph: &EGraph, call: &Call, question: impl FnOnce(&OpUse, u16) -> T) -> Option<T> {
         let tables = &egraph.analysis.tables;
         let key = tables.op(call.op);

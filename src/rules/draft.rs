@@ -206,7 +206,8 @@ impl<'a, V: Copy> Draft<'a, V> {
 }
 
 impl<V: Copy> Slot<V> {
-    /// Converts to a binding; `None` for an untyped constant, and for a list with members that are not values.
+    /// Converts to a binding.
+    /// Returns `None` for an untyped constant, and for a list with members that are not values.
     pub fn binding(&self) -> Option<Binding<Item<V>>> {
         let item = |slot: &Slot<V>| match slot {
             Slot::Value(item) => Some(*item),

@@ -92,7 +92,8 @@ pub enum Over {
     List(Box<Expr>),
 }
 
-/// Arithmetic operator; works element by element on two lists of equal length, or on a list and a number.
+/// Arithmetic operator.
+/// It works element by element on two lists of equal length, or on a list and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     Add,

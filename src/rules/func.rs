@@ -75,7 +75,7 @@ functions! {
     Scalar "scalar" (Value) from host;
     /// Elements of an integer value, which may be symbolic, as in shape computations.
     Elements "elements" (Value) from host;
-    /// Whether every element is known to be at least this number.
+    /// Whether every element is at least this number.
     AtLeast "at_least" (Value, Expr) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
@@ -98,7 +98,7 @@ functions! {
     /// Opset version in force for ai.onnx or the given domain.
     Opset "opset" (Expr) optional 1 from host;
     /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` has the same result for either `allowzero`.
-    /// This holds if no element of `s` can be 0, unless it equals the size that would be copied or is a
+    /// This holds if each element of `s` is never 0, equals the size that would be copied, or is a nonzero
     /// multiple of that size.
     KeepsZeros "keeps_zeros" (Value, Value) from host;
     /// Whether two values have equal shapes.

@@ -5,9 +5,9 @@ use std::ops::Range;
 /// Keywords that are followed by the expression of their statement.
 const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert", "await", "raise", "with"];
 
-/// Returns the character range of the expression that the statement in `line` assigns, tests, returns, ….
+/// Returns the character range of the main expression in a line of Python.
 ///
-/// A statement without a target or keyword before its expression is returned as a whole.
+/// It excludes the target of an assignment and a keyword such as `return`, but includes the target of an in-place write.
 /// Returns `None` if the line has no expression, or ends one that began on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();

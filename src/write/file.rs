@@ -79,7 +79,8 @@ mod nameless {
 
     use super::{Path, fs, io};
 
-    /// Creates a file. Returns `None` if that fails, for example because the file system does not support it.
+    /// Creates a file.
+    /// Returns `None` if that fails, for example because the file system does not support it.
     pub fn create(folder: &Path) -> Option<fs::File> {
         let mode = Mode::from_raw_mode(0o666);
         let file = open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;

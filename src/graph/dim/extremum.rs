@@ -70,7 +70,8 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
     extremum.add(Dim::from_poly(least)?)
 }
 
-/// Expands nested extrema: in a maximum, `c * max(…) + r` with `c > 0` and `c * min(…) + r` with `c < 0`.
+/// Expands nested extrema.
+/// In a maximum, these are `c * max(…) + r` with `c > 0` and `c * min(…) + r` with `c < 0`.
 fn flatten(which: Extreme, mut pending: Vec<Dim>) -> Option<Vec<Dim>> {
     let mut flat = Vec::new();
     while let Some(arg) = pending.pop() {

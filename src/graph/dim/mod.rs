@@ -10,8 +10,8 @@
 //!
 //! **Invariant:** a `Dim` is never wrong. Arithmetic returns `None` if a `Dim` cannot represent the result
 //! (for example after an overflow, a division by the constant 0, or if it has more than [`MAX_WEIGHT`] parts).
-//! The caller must then treat the value as unknown. Assignments that make a divisor 0 do not count: two `Dim`s are equal if they agree wherever
-//! both are defined.
+//! The caller must then treat the value as unknown. Assignments that make a divisor 0 do not count: two
+//! `Dim`s are equal if they agree wherever both are defined.
 
 mod arith;
 mod bounds;

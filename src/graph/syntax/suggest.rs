@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a word. A longer one is shortened in messages, and is not compared with candidates.
-/// The edit distance takes quadratic time.
+/// Maximum length of a word.
+/// A longer one is shortened in messages. It is not compared with candidates, because the edit distance
+/// takes quadratic time.
 const LONGEST_WORD: usize = 256;
 
 /// Shortens a long word for use in a message.

@@ -1,7 +1,7 @@
 //! Tensors of an archive: parameters, buffers and constants.
 //!
-//! Each tensor is an entry with its elements. Contiguous elements in an uncompressed entry become a slice of the file. A
-//! deflated entry is inflated up to the length that its type and shape require.
+//! Each tensor is an entry with its elements. Contiguous elements in an uncompressed entry become a slice of the
+//! file. A deflated entry is inflated up to the length that its type and shape require.
 //!
 //! PyTorch up to 2.6 writes two entries with dictionaries of tensors instead; each is an archive of `torch.save`.
 

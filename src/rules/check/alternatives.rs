@@ -117,7 +117,7 @@ pub(super) fn expand_definition(
 struct Expander<'a, 'f, 's> {
     library: Library<'a>,
     faults: &'f mut Faults<'s>,
-    /// For each choice, in the order met, the index of the chosen alternative and the number of alternatives.
+    /// For each choice, in the order met: index of the chosen alternative, and number of alternatives.
     chosen: Vec<(usize, usize)>,
     /// Number of choices met so far.
     next: usize,

@@ -100,7 +100,7 @@ fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
     let span = cursor.since(start);
     if ![EDITION, PREVIOUS].contains(&edition) {
         let finding = cursor.finding(span, format!("rule language {edition} is not supported"));
-        return Err(cursor.report(finding.help(format!("this version supports `language {EDITION}`"))));
+        return Err(cursor.report(finding.help(format!("use a rule file of `language {EDITION}`"))));
     }
     if !is_first {
         return Err(cursor.fault(span, "`language` must be the first line of the file"));
