@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns its name, as in the JSON report.
+    /// Returns the name of the kind, as in the JSON report.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Repaired => "repaired",

@@ -53,7 +53,7 @@ impl Checked<'_> {
         let Some(absorbed) = self.patch.absorbed else { return Ok(()) };
         match self.model.graphs[absorbed].owner {
             Owner::Node(node) if self.patch.replaced.contains(&node) => Ok(()),
-            _ => Err("it absorbs a subgraph whose node is not replaced".to_owned()),
+            _ => Err("it inlines a subgraph whose node is not replaced".to_owned()),
         }
     }
 
@@ -87,7 +87,7 @@ impl Checked<'_> {
         };
         match is_free {
             true => Ok(()),
-            false => Err(format!("the producer of {} is kept", self.name(Item::Old(value)))),
+            false => Err(format!("{} would be defined twice", self.name(Item::Old(value)))),
         }
     }
 

@@ -117,7 +117,7 @@ impl Copy<'_> {
         Attribute { value, ..attr }
     }
 
-    /// Copies a subgraph. Recursive: the reader limits the nesting depth.
+    /// Copies a subgraph and its nested subgraphs, whose depth the reader limits.
     fn graph(&mut self, body: GraphId, owner: NodeId) -> GraphId {
         let old = self.model.graphs[body].clone();
         let id = self.model.graphs.push(Graph { owner: Owner::Node(owner), ..old.clone() });

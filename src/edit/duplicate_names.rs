@@ -1,8 +1,8 @@
 //! Names with several definitions in one scope, and whether file order resolves them.
 //!
-//! Readers resolve such a name in file order: a use refers to the latest definition before it. A sorted graph runs in that
-//! order, so renaming the definitions keeps every result. If the graph is not sorted, or two inputs or outputs of the
-//! model share the name, the reference is ambiguous.
+//! Readers resolve such a name in file order: a use refers to the latest definition before it. A sorted graph runs in
+//! that order, so renaming the definitions keeps every result. If the graph is not sorted, or two inputs or outputs of
+//! the model share the name, the reference is ambiguous.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// Returns the rule that reports them.
+    /// Returns the rule that reports these duplicates.
     pub fn rule(&self, model: &Model) -> RuleId {
         let is_initializer = |&value: &ValueId| model.values[value].initial.is_some();
         match self.values.iter().all(is_initializer) {

@@ -6,9 +6,9 @@ use super::{Change, Editor, Site};
 use crate::diag::rule_ids::INLINED_FUNCTION;
 use crate::graph::{Graph, GraphId, Model, NodeId, OpsetImport, Owner, normal_domain, scopes};
 
-/// Maximum number of nodes after inlining per node before it; nested calls can multiply nodes.
+/// Maximum factor by which inlining may multiply the number of nodes.
 const NODES_PER_NODE: usize = 64;
-/// Number of nodes after inlining that is always allowed.
+/// Number of nodes that inlining may always produce, whatever the factor.
 const FEW_NODES: usize = 1 << 16;
 /// Maximum number of nodes after inlining, for any model.
 const MAX_NODES: usize = 1 << 20;
@@ -36,8 +36,8 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     Err(Hindrance::Recursion)
 }
 
-/// Returns the number of nodes with all calls inlined, nested ones included.
-/// The calls themselves are counted, too.
+/// Returns the number of nodes after all calls, nested ones included, are inlined.
+/// The calls themselves count as nodes, too.
 fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let contents = |root: GraphId| {
         let graphs = scopes::nested(model, root);

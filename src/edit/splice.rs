@@ -1,4 +1,4 @@
-//! Replaces a node by the contents of one of its subgraphs.
+//! Replaces a node with the contents of one of its subgraphs.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;

@@ -160,7 +160,7 @@ fn inconsistent_patches_are_refused() {
         patch.nodes.push(new_node("Abs", &[x(model)], Item::Old(value(model, "y")), patch.replaced[0]));
         patch
     };
-    refused(CHAIN, taken, "the producer of `y` is kept");
+    refused(CHAIN, taken, "`y` would be defined twice");
     let twice = |model: &Model| {
         let mut patch = patch(model, "b");
         let node = new_node("Abs", &[x(model)], Item::Old(value(model, "b")), patch.replaced[0]);

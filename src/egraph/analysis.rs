@@ -50,7 +50,7 @@ pub struct Scope<'m> {
     pub(super) seed: Option<Vec<Fact>>,
     /// Classes that were added, merged or refined since this list was last taken.
     pub(super) touched: Vec<Id>,
-    /// Contradictions between facts of a class: values that are not equal were asserted equal.
+    /// Contradictions between facts of a class.
     pub conflicts: Vec<String>,
 }
 

@@ -57,7 +57,7 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         self.built.class_of.keys().filter_map(|&value| Some((value, self.class(value)?))).collect()
     }
 
-    /// Returns contradictions between facts: values that are not equal were asserted equal.
+    /// Returns contradictions between facts of values in one class.
     pub fn conflicts(&self) -> &[String] {
         &self.built.egraph.analysis.conflicts
     }

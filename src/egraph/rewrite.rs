@@ -95,7 +95,7 @@ fn id_of(item: Item<Id>, values: &[Id]) -> Id {
     }
 }
 
-/// Returns the nodes of the graph that the matched classes derive from.
+/// Returns the last nodes of the graph that the matched classes derive from, at most [`MOST_ORIGINS`].
 fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
     let matched = plan.found.nodes.iter();
     let mut origin: Vec<NodeId> =

@@ -221,7 +221,7 @@ impl<'r> Saturation<'r> {
                         continue;
                     }
                     if matcher::is_quantized_product(host, rule.phase, &found) {
-                        self.report.veto(rule, "a runtime computes the match with integers".to_owned());
+                        self.report.veto(rule, "runtimes fuse the match into an integer kernel".to_owned());
                         continue;
                     }
                     if rule.phase != Phase::Convert && is_full(egraph, &found, self.limits) {

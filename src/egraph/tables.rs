@@ -42,7 +42,7 @@ pub struct Meaning {
     pub opset: i64,
     /// Schema at that opset.
     pub schema: Option<&'static Schema>,
-    /// Default epoch of the operator, for rules that name none.
+    /// Epoch of the operator in rules that write it without a version.
     /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
     pub named_plainly: Option<u16>,
     /// Whether the newest version of the epoch has at most one output.

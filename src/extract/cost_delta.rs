@@ -26,7 +26,7 @@ pub(super) struct CostDelta {
 }
 
 impl CostDelta {
-    /// Records the new node of a class.
+    /// Records the cost of the new node of a class.
     pub(super) fn pay(&mut self, chosen: &Chosen, class: Id, call: &Call) {
         let Some(&last) = chosen.egraph[class].data.origin.last() else { return };
         let mut cost = units(chosen.choice.cost(chosen.egraph, class));
@@ -41,7 +41,7 @@ impl CostDelta {
         *paid = paid.saturating_add(cost);
     }
 
-    /// Records the removed nodes.
+    /// Records the costs of the removed nodes.
     pub(super) fn note_gone(&mut self, chosen: &Chosen, gone: &FxHashSet<NodeId>) {
         let Some(pricing) = chosen.pricing else { return };
         self.is_priced = true;

@@ -21,7 +21,7 @@ pub struct Planned {
     pub renamed: Vec<Id>,
 }
 
-/// Plans the graph for the selected e-nodes.
+/// Plans the patch with which a graph computes the selected e-nodes.
 pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     let mut planner = Planner::new(model, graph, chosen);
     let outputs: Vec<ValueId> = model.graphs[graph].outputs.iter().map(|port| port.value).collect();

@@ -21,7 +21,7 @@ const ADAPTATIONS: usize = 4;
 /// Settings for one graph.
 pub struct Task<'a> {
     pub target: &'a Target,
-    /// Rules that never enlarge a graph; they run first, to a fixpoint.
+    /// Rules that never enlarge a graph; they run first.
     pub simplify: &'a [&'a Rule],
     /// All rules, including those of `simplify`.
     pub all: &'a [&'a Rule],
@@ -134,7 +134,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
 
 /// Reason why the result of a rule was not selected.
 const COSTS_LESS: &str =
-    "an equivalent form costs less; with `phase simplify`, its result is always selected";
+    "an equivalent form costs less; results of user rules with `phase simplify` are always selected";
 
 /// Returns the e-nodes that the preferred rules added, and the outputs of their calls.
 fn preferred(egraph: &EGraph, steps: &[egraph::Step], task: &Task) -> FxHashSet<ENode> {
@@ -152,8 +152,7 @@ fn preferred(egraph: &EGraph, steps: &[egraph::Step], task: &Task) -> FxHashSet<
     preferred
 }
 
-/// Returns the user's rules that matched nodes of the graph without any selected result.
-/// Each has the reason.
+/// Returns the user's rules that match nodes of the graph but have no selected result, and the reasons.
 fn unselected<'r>(
     egraph: &EGraph,
     choice: &Selection,
@@ -194,7 +193,7 @@ fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) 
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
-/// Returns the outputs of the nodes of a graph that have no used output.
+/// Returns the outputs of those nodes of a graph of which no output is used.
 fn unused_outputs(model: &Model, graph: GraphId, uses: &Uses) -> Vec<ValueId> {
     let dead = model.graphs[graph].nodes.iter().filter(|&&node| is_unused(model, uses, node));
     dead.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()

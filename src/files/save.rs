@@ -156,7 +156,7 @@ impl Saving {
 
     /// Prepares copies of the model's external data in the directory of `target`.
     ///
-    /// Returns none if the data is in that directory already. Data that already exists there is not copied.
+    /// Data that already exists there is not copied.
     fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, SaveError> {
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));

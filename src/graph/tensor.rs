@@ -93,7 +93,7 @@ impl Tensor {
     }
 
     /// Returns the size in bytes as `raw_data`.
-    /// Returns `None` for strings, unknown types and invalid dimensions.
+    /// Returns `None` for strings, unknown types and negative dimensions, and on overflow.
     pub fn byte_len(&self) -> Option<usize> {
         self.len()?.checked_mul(self.elem()?.bits()?).map(|bits| bits.div_ceil(8))
     }

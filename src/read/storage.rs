@@ -55,7 +55,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates a layout; strides and offset are in elements. Returns `None` if the numbers are invalid.
+    /// Creates a layout; strides and offset are in elements. Returns `None` if the arguments are invalid.
     pub fn new(elem: ElemType, sizes: Vec<i64>, strides: Vec<i64>, offset: i64) -> Option<Layout> {
         let width = elem.bits()? / 8;
         if sizes.len() != strides.len() || sizes.iter().chain(&strides).any(|&number| number < 0) {

@@ -61,7 +61,7 @@ impl<'r> RuleTest<'r> {
         match &example.expect {
             Expect::RewritesTo(wanted) => self.rewrites_to(example, wanted),
             Expect::Equivalent => self.equivalent(example),
-            // Any match of the pattern is an error, even if it would not be reported or its rewrite would
+            // A match that can be rewritten is an error, even if it would not be reported or its rewrite would
             // contradict inferred facts.
             Expect::NoMatch => match self.fires(&example.model) {
                 false => Ok(()),

@@ -94,7 +94,7 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
     };
     let mut second = match runtime(after) {
         Ok(loaded) => loaded,
-        Err(why) => return Outcome::Differs(format!("the result is not loaded: {why}")),
+        Err(why) => return Outcome::Differs(format!("the runtime does not load the result: {why}")),
     };
     let mut first = |inputs: &Inputs| first(inputs).map_err(Failure::BadInput);
     let mut second = |inputs: &Inputs| second(inputs).map_err(Failure::BadInput);

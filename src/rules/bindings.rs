@@ -41,7 +41,7 @@ pub struct Match<V, N> {
 pub type Rest = Arc<[(Arc<str>, Datum)]>;
 
 impl<V: Copy, N> Match<V, N> {
-    /// Returns the binding of a variable; `None` for one that only the rewrite has.
+    /// Returns the binding of a variable; `None` if the pattern does not bind it.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values.get(usize::from(var.0))?.as_ref()
     }

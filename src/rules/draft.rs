@@ -35,7 +35,7 @@ pub struct PlannedNode<V> {
 }
 
 impl<V> PlannedNode<V> {
-    /// Returns its attributes, with tensor ids mapped to those of the owner.
+    /// Returns the attributes of the node, with tensor ids mapped to those of the owner.
     pub fn attrs_with(&self, tensors: &[TensorId]) -> Vec<Attribute> {
         let owned = |attr: &Attribute| match attr.value {
             AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),

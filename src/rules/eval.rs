@@ -41,7 +41,7 @@ impl<'a, H: Host> Env<'a, H> {
         Env { host, found, draft: Draft::new(Some(rewrite)) }
     }
 
-    /// Evaluates a condition; `None` if it is undecided.
+    /// Evaluates a condition; `None` if it is undefined or not a bool.
     pub fn truth(&mut self, expr: &Expr) -> Option<bool> {
         match self.eval(expr)? {
             Datum::Bool(truth) => Some(truth),
@@ -174,7 +174,7 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Numel => Datum::from(fact.shape()?.numel()?),
             Func::IsStatic => Datum::Bool(fact.shape()?.is_static()),
             Func::IsConst => Datum::Bool(fact.is_const()),
-            // In an e-graph, a value has no single producer, and all constants are initializers.
+            // In an e-graph, a value has no single producer, so every constant counts as stored.
             Func::IsStored => {
                 let maker = self.host.maker(value.old()?);
                 Datum::Bool(fact.is_const() && maker.is_none_or(|node| node.is("Constant")))

@@ -29,7 +29,7 @@ macro_rules! functions {
                 match self { $(Func::$func => $name),* }
             }
 
-            /// Returns the kinds of its arguments, in order.
+            /// Returns the kinds of the arguments, in order.
             pub fn args(self) -> &'static [Arg] {
                 match self { $(Func::$func => &[$(Arg::$arg),*]),* }
             }

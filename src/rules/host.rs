@@ -61,7 +61,7 @@ pub trait Host {
     /// Returns true if a value is an input of the graph without a default.
     fn is_input(&self, value: Self::Value) -> bool;
 
-    /// Returns the node that produces a value in the file; `None` in an e-graph.
+    /// Returns the node that produces a value in the file; always `None` in an e-graph.
     fn maker(&self, value: Self::Value) -> Option<&Node>;
 
     /// Returns the version imported for a domain ("" for ai.onnx); `None` if it is not imported.

@@ -23,8 +23,9 @@ const SIGNS: [(&str, &str); 11] = [
 
 /// Returns the operators that each node in the text of a pattern may have.
 ///
-/// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add, Sub]` yields both,
-/// and `x * y` yields `Mul`. Later uses of the same `@op`, and nodes that only some alternatives contain, are omitted.
+/// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add, Sub]` yields
+/// both, and `x * y` yields `Mul`. Later uses of the same `@op`, and nodes that only some alternatives contain, are
+/// omitted.
 pub fn operators(pattern: &str) -> Vec<Vec<Cow<'_, str>>> {
     let mut used: Vec<&str> = Vec::new();
     let mut operators = Vec::new();

@@ -7,8 +7,8 @@ const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert",
 
 /// Returns the character range of the main expression in a line of Python.
 ///
-/// It excludes the target of an assignment and a keyword such as `return`, but includes the target of an in-place write.
-/// Returns `None` if the line has no expression, or ends one that began on an earlier line.
+/// It excludes the target of an assignment and a keyword such as `return`, but includes the target of an in-place
+/// write. Returns `None` if the line has no expression, or ends one that began on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
     let code = code(&chars)?;
@@ -26,7 +26,9 @@ pub fn expression(line: &str) -> Option<Range<usize>> {
     (start < code.end).then_some(start..code.end)
 }
 
-/// Returns the character range from `start` to the end of the code in `line`; `None` if it is empty.
+/// Returns the character range from `start` to the end of the code in `line`.
+///
+/// Returns `None` if the range is empty, or if the line closes a bracket of an earlier line.
 pub fn from_column(line: &str, start: usize) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
     let end = code(&chars)?.end;

@@ -3,7 +3,7 @@
 use super::poly::gcd;
 use super::{Bounds, Dim, Interval};
 
-/// Answer to whether a statement holds for all assignments within given bounds.
+/// Whether a statement holds for all assignments within given bounds.
 /// Only assignments for which both sides are defined count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {

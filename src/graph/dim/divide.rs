@@ -57,7 +57,7 @@ impl Dim {
         self.sub(self.floor_div(&divisor)?.mul(divisor)?)
     }
 
-    /// Returns the polynomial `q` with `self == q * divisor`, if there is one.
+    /// Returns the polynomial `q` with `self == q * divisor`, or `None` if none is found.
     /// It is the exact quotient for all nonzero values of the divisor.
     pub fn div_exact(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();

@@ -60,7 +60,7 @@ fn size(json: &Json) -> Size {
     Size::Symbol { name: Arc::from(readable(text)), traced }
 }
 
-/// Returns the innermost line of user code in a stack trace, or the innermost line if there is none.
+/// Returns the innermost line of user code in a stack trace, or else the innermost line.
 pub fn source_line(stack: &str) -> Option<SourcePlace> {
     let frame = source::user_frame(stack).or_else(|| source::frames(stack).into_iter().next())?;
     Some(SourcePlace {

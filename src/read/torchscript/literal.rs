@@ -56,7 +56,7 @@ fn number(text: &str) -> Option<Argument> {
 
 /// Converts a constant to its declared type.
 ///
-/// `value=0` of a `bool` becomes false. A tensor gets the declared element type and shape.
+/// An integer becomes a declared bool or float. A tensor gets the declared element type and shape.
 pub fn typed(literal: Argument, ty: &Type) -> Argument {
     match (literal, ty) {
         (Argument::Int(int), Type::Bool) => Argument::Bool(int != 0),

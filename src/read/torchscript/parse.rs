@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         parameters
     }
 
-    /// Parses a type such as ` : Float(2, 4)`, if there is one.
+    /// Parses a type such as ` : Float(2, 4)`; a value without one is a tensor of unknown type.
     fn declared_type(&mut self) -> Type {
         self.cursor.skip_blanks();
         if !self.cursor.eat(":") {

@@ -40,8 +40,7 @@ struct Range {
 }
 
 /// Returns true if every value of `from` is exactly representable in `to`.
-/// Returns `None` for strings and complex numbers, and for narrow float targets, whose special values
-/// differ.
+/// Returns `None` if that is not decided, as for most pairs with strings, complex numbers or narrow floats.
 fn fits(from: ElemType, to: ElemType) -> Option<bool> {
     if from == to {
         return Some(true);

@@ -32,9 +32,9 @@ fn too_many(faults: &Faults, span: Span) -> Finding {
 }
 
 fn unknown_pattern(faults: &Faults, name: &Name, message: String) -> Finding {
-    faults
-        .at(name.span, message)
-        .help("define the pattern with `pattern`, or write an operator, whose name begins with a capital letter")
+    faults.at(name.span, message).help(
+        "define the pattern with `pattern`, or write an operator, whose name begins with a capital letter",
+    )
 }
 
 fn operator_variable(faults: &Faults, call: &CallAst) -> Finding {
@@ -92,7 +92,7 @@ pub fn expand(
 
 /// Expands the definition of a pattern, to check it on its own.
 ///
-/// Its parameters are names like any others.
+/// Its parameters remain names.
 pub(super) fn expand_definition(
     pattern: &FnAst,
     library: Library,
@@ -157,7 +157,7 @@ impl Expander<'_, '_, '_> {
         self.chosen[self.next - 1].0
     }
 
-    /// Expands a statement as written in `match`.
+    /// Expands a statement of `match`; reports one that only gives a value a second name.
     fn written(&mut self, statement: &Statement) {
         if let Statement::Make { source: ValueAst { kind: ValueAstKind::Name(_), .. }, span, .. } = statement
         {

@@ -165,7 +165,7 @@ impl Entries {
             }
         }
         collected.check_assumptions(faults);
-        // Findings of conversions are not shown, so their severity does not matter.
+        // Findings of conversions and lowerings are not shown, so their severity does not matter.
         if matches!(collected.phase, Some(Phase::Convert | Phase::Lower)) {
             collected.severity.get_or_insert(Level::Hint);
         }

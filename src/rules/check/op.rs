@@ -133,7 +133,7 @@ impl Versions {
         &self.schemas
     }
 
-    /// Resolves the epoch of an operator written without one.
+    /// Resolves the epoch of an ai.onnx operator that is written without one.
     /// It is the epoch in force at `opset`, or the first epoch if the operator was added later.
     pub fn at(self, opset: Option<i64>) -> OpPat {
         let at = opset.filter(|_| self.op.epoch.is_none() && self.op.domain.is_empty());

@@ -129,7 +129,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         Rewrite { nodes: self.nodes, fresh, lets: self.lets, outputs, span }
     }
 
-    /// Checks a statement of a rewrite and adds its node.
+    /// Checks a statement of a rewrite and adds what it defines.
     pub(super) fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Let { var, expr: ast, .. } => {

@@ -63,8 +63,8 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
 }
 
 /// Checks a pattern whose last node is the tested one, and the conditions on it.
-/// Returns one test for each epoch of the last node, or for the one it names. Returns nothing if there
-/// is a fault, which has been reported.
+/// Returns one test for each combination of alternatives and each epoch of the last node, or for the epoch it
+/// names. Combinations with faults, which have been reported, have no tests.
 pub fn pattern_tests(
     statements: &[Statement],
     span: Span,

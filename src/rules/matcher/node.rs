@@ -16,7 +16,7 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
 /// Returns the assignments of nodes to `pattern` with `root` as the last one.
-/// The search ends when there are more than [`PARTIAL_MATCHES`].
+/// The search ends when there are more than [`PARTIAL_MATCHES`], complete or not.
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -126,7 +126,7 @@ fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> 
     }
 }
 
-/// Adds to `placed` every way to assign `inputs` to the input patterns.
+/// Adds to `placed` the ways to assign `inputs` to the input patterns, up to [`PARTIAL_MATCHES`].
 fn operands<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     inputs: &[Option<V>],

@@ -5,10 +5,11 @@ use crate::rules::host::Host;
 use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};
 
-/// Whether a match contains a product (Conv, MatMul) of a DequantizeLinear that this phase must keep.
+/// Whether a match contains a product, such as MatMul, with a dequantized input that `phase` must keep.
 ///
-/// Runtimes fuse the two into an integer kernel, which they find by pattern: a bias or factor that moves into the
-/// product prevents the fusion. Conversions, fixes and lowerings still apply, because they are required.
+/// Runtimes fuse the DequantizeLinear and the product into an integer kernel, which they find by pattern. A bias or
+/// factor that moves into the product prevents the fusion. Conversions, fixes and lowerings are never restricted,
+/// because they are required.
 pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
     let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
     let is_product = |node: H::Node| {

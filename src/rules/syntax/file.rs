@@ -19,7 +19,7 @@ pub const PREVIOUS: i64 = 2;
 /// Entries that a file may set for all of its rules.
 const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
 
-/// Parses a rule file. Items that cannot be recovered from a fault are dropped.
+/// Parses a rule file. Drops items with faults from which the parser cannot recover.
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     let mut cursor = Cursor::new(source, RULES);
     let mut file = FileAst { is_whole: true, ..FileAst::default() };

@@ -5,14 +5,14 @@ use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Operand;
 
 impl Statement {
-    /// Returns its span.
+    /// Returns the span of the statement.
     pub fn span(&self) -> Span {
         match self {
             Statement::Make { span, .. } | Statement::Let { span, .. } => *span,
         }
     }
 
-    /// Returns the values that it defines.
+    /// Returns the values that the statement defines.
     pub fn targets(&self) -> &[Operand] {
         match self {
             Statement::Make { targets, .. } => targets,
@@ -38,14 +38,14 @@ impl Statement {
 }
 
 impl ValueAst {
-    /// Returns its calls, nested ones last.
+    /// Returns the calls in the value, each before the calls that are nested in it.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();
         self.collect_calls(&mut calls);
         calls
     }
 
-    /// Visits the names in it.
+    /// Visits the names in the value.
     pub fn for_each_name<'a>(&'a self, visit: &mut dyn FnMut(&'a Operand)) {
         match &self.kind {
             ValueAstKind::Name(operand) => visit(operand),
@@ -61,7 +61,7 @@ impl ValueAst {
         }
     }
 
-    /// Returns its first alternatives (`A | B`).
+    /// Returns the first alternatives (`A | B`) in the value.
     pub fn alternatives(&self) -> Option<&ValueAst> {
         match &self.kind {
             ValueAstKind::Alternatives(_) => Some(self),

@@ -78,7 +78,7 @@ pub fn sparse(sparse: &SparseTensor) -> SparseTensorProto {
     }
 }
 
-/// Converts the name, type and metadata of a value.
+/// Converts the name, type, documentation and metadata of a value.
 pub fn value_info(name: &str, info: &ValueInfo) -> ValueInfoProto {
     ValueInfoProto {
         name: Some(name.to_owned()),
