@@ -12,7 +12,7 @@ use crate::graph::{
     ValueId,
 };
 
-/// Effects of the applied patches of a graph, until [`super::finalize`] completes them.
+/// Changes of a graph by applied patches that [`super::finalize`] still has to complete.
 pub(super) struct Pending {
     /// Original position of each node.
     positions: FxHashMap<NodeId, usize>,

@@ -22,7 +22,7 @@ impl Patch {
     }
 }
 
-/// Returns the graphs whose values are visible: the graph, its outer graphs, and an absorbed subgraph.
+/// Returns the graphs whose values are visible: the graph, its outer graphs, and an inlined subgraph.
 fn around(model: &Model, patch: &Patch) -> Vec<GraphId> {
     let outer = std::iter::successors(Some(patch.graph), |&graph| model.parent(graph));
     outer.chain(patch.absorbed).collect()

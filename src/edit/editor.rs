@@ -1,4 +1,4 @@
-//! The only mutable access to a model.
+//! Editor of a model: passes change the model only through it.
 
 use std::sync::Arc;
 

@@ -153,7 +153,7 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
                 last = "the outputs do not have their declared shapes".to_owned();
                 continue;
             }
-            // Some operators are undefined for such inputs: sorting of NaN, windows of length 0.
+            // The evaluator does not support some operators on some inputs: sorting of NaN, windows of length 0.
             Err(Failure::Unrunnable(why)) => {
                 skipped = Some(why);
                 continue;

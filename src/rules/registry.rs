@@ -333,7 +333,7 @@ mod tests {
             let said = (brief.name, brief.severity, brief.summary, brief.fixes);
             assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.fixes.as_deref()));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
-            // A node of a single pattern needs its operator; with alternatives, some nodes need none.
+            // Each entry of `needs` must match a node in every direction; not every node has an entry.
             let holds = |direction: &Direction, ops: &[&str]| {
                 direction.pattern.nodes.iter().any(|node| ops.contains(&&*node.op.name))
             };

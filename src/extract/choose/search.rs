@@ -24,7 +24,7 @@ pub(super) struct LocalSearch<'a> {
     pub(super) possible: &'a Cheapest,
     pub(super) chosen: Vec<usize>,
     pub(super) users: Vec<u32>,
-    /// Strongly connected component of each class; only within one can a selection close a cycle.
+    /// Strongly connected component of each class; all classes of a cycle are in the same one.
     component: Vec<u32>,
     /// Previous selections, for reverting a move.
     pub(super) journal: Vec<(usize, usize)>,
