@@ -61,8 +61,7 @@ pub enum Made {
 pub enum Unplanned {
     /// An expression of the rewrite is undefined here, so the rule does not apply.
     Undefined,
-    /// The rewrite is invalid.
-    /// It uses an unknown operator, or an attribute of a kind that the schema does not allow.
+    /// The rewrite is invalid, for this reason. For example, it uses an unknown operator.
     Malformed(String),
 }
 
@@ -86,7 +85,7 @@ impl<V> Slot<V> {
     }
 }
 
-/// Partial result of a rewrite; empty while conditions are evaluated.
+/// Partial result of a rewrite. While conditions are evaluated, it contains only the names bound by `for …`.
 pub struct Draft<'a, V> {
     pub(super) rewrite: Option<&'a Rewrite>,
     /// Values of names that only the rewrite has, and of those bound by `for …`.

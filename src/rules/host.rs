@@ -13,8 +13,8 @@ use super::rule::OpPat;
 
 /// Graph in which patterns can be matched.
 ///
-/// In a plain graph, a value has at most one producer. In an e-graph, a value is an e-class, with one
-/// producer for each of its e-nodes.
+/// In a plain graph, a value has at most one producer. In an e-graph, a value is an e-class, which can have
+/// several.
 pub trait Host {
     type Value: Copy + Eq + Ord + Hash + Debug;
     type Node: Copy + Eq + Ord + Hash + Debug;

@@ -24,7 +24,7 @@ pub use rewrite::{Arm, EachTerm, FoldTerm, Fresh, NewAttr, NewNode, NewOutput, R
 /// Phase in which a rule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// Directed rewrites that never enlarge the graph, applied to a fixpoint.
+    /// Directed rewrites that never enlarge the graph.
     Simplify,
     /// Equivalent alternatives that may be cheaper; their number is bounded.
     Explore,
