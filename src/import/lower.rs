@@ -51,7 +51,8 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     let uses = Uses::new(model);
     let (mut patches, mut left) = (Vec::new(), Vec::new());
     for (graph, it) in model.graphs.iter() {
-        let host = PlainHost::new(model, graph, &facts, &uses);
+        let mut host = PlainHost::new(model, graph, &facts, &uses);
+        host.lowers = true;
         for &id in &it.nodes {
             let node = &model.nodes[id];
             if node.domain().is_empty() {

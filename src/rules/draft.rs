@@ -187,6 +187,13 @@ impl<'a, V: Copy> Draft<'a, V> {
         self.nodes.len() - 1
     }
 
+    /// Adds a node with one output that implements no node of the rewrite; returns its output.
+    pub(super) fn add_node(&mut self, op: PlannedOp, inputs: Vec<Item<V>>, attrs: Vec<Attribute>) -> Item<V> {
+        let inputs = inputs.into_iter().map(Some).collect();
+        self.nodes.push(PlannedNode { op, inputs, outputs: vec![true], attrs });
+        self.add_value(Made::Output { node: self.nodes.len() - 1, index: 0 })
+    }
+
     /// Adds a created value.
     pub(super) fn add_value(&mut self, made: Made) -> Item<V> {
         self.values.push(made);

@@ -194,8 +194,9 @@ functions! {
     /// `full(type, dims, number)`: a tensor with all elements equal.
     Full "full" (Expr, Expr, Expr);
     /// Canonical Einsum equation: no spaces, explicit result, letters renamed in order of first use.
-    /// `equation("ij, jk")` is `"ab,bc->ac"`.
-    Equation "equation" (Expr);
+    /// `equation("ij, jk")` is `"ab,bc->ac"`. With the ranks of the operands, each ellipsis is replaced by
+    /// letters: `equation("...i,i", [3, 1])` is `"abc,c->ab"`.
+    Equation "equation" (Expr, Expr) optional 1;
     /// Axes of a two-operand Einsum contraction, as seven lists.
     /// They are the batch, own and reduced axes of the first operand, the same for the second, and the
     /// permutation that orders batch, own axes of the first and own axes of the second into the result.

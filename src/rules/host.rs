@@ -70,6 +70,12 @@ pub trait Host {
     /// Returns the known bounds of symbolic dimensions.
     fn bounds(&self) -> &Bounds;
 
+    /// Returns the values whose shapes a rewrite of `node` may use at run time, nearest first.
+    /// There are none unless the rewrite lowers a program.
+    fn sized(&self, _node: Self::Node) -> Vec<Self::Value> {
+        Vec::new()
+    }
+
     /// Returns the name of a value, for messages.
     fn name(&self, value: Self::Value) -> String;
 }

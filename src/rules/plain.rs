@@ -17,6 +17,8 @@ pub struct PlainHost<'m> {
     pub graph: GraphId,
     pub facts: &'m Facts,
     pub uses: &'m Uses,
+    /// Whether rewrites lower a program, and may compute sizes at run time.
+    pub lowers: bool,
     by_op: FxHashMap<(&'m str, &'m str), Vec<NodeId>>,
 }
 
@@ -28,7 +30,7 @@ impl<'m> PlainHost<'m> {
             let node = &model.nodes[id];
             by_op.entry((node.domain(), &node.op_type)).or_default().push(id);
         }
-        PlainHost { model, graph, facts, uses, by_op }
+        PlainHost { model, graph, facts, uses, lowers: false, by_op }
     }
 
     fn opset_of(&self, domain: &str) -> Option<u16> {
@@ -123,6 +125,14 @@ impl Host for PlainHost<'_> {
 
     fn bounds(&self) -> &Bounds {
         &self.facts.bounds
+    }
+
+    fn sized(&self, node: NodeId) -> Vec<ValueId> {
+        if !self.lowers {
+            return Vec::new();
+        }
+        let own = self.model.nodes[node].inputs.iter().flatten().copied();
+        own.chain(self.model.graphs[self.graph].inputs.iter().map(|port| port.value)).collect()
     }
 
     fn name(&self, value: ValueId) -> String {

@@ -20,6 +20,7 @@ mod display;
 mod divide;
 mod evaluate;
 mod extremum;
+mod form;
 mod parse;
 mod poly;
 mod range;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 
 pub use bounds::{Bounds, Interval};
 pub use compare::Answer;
+pub use form::Form;
 pub use poly::MAX_WEIGHT;
 pub use shape::{Broadcast, Rounding, Window, broadcast, numel};
 pub use symbol::{Symbol, SymbolKind};

@@ -9,9 +9,53 @@ use crate::rules::func::Func;
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Equation, [Datum::Str(text)]) => canonical(text).map(|text| Datum::Str(Arc::from(text))),
+        (Func::Equation, [Datum::Str(text), Datum::List(ranks)]) => {
+            let ranks: Option<Vec<usize>> = ranks.iter().map(rank).collect();
+            canonical(&expanded(text, &ranks?)?).map(|text| Datum::Str(Arc::from(text)))
+        }
         (Func::Contraction, [Datum::Str(text)]) => contraction(&canonical(text)?),
         _ => None,
     }
+}
+
+/// Returns the rank that an item of a list states.
+fn rank(item: &Datum) -> Option<usize> {
+    match item {
+        Datum::Int(rank) => usize::try_from(*rank).ok(),
+        _ => None,
+    }
+}
+
+/// Replaces each ellipsis by letters for its axes, which are aligned at the last one.
+/// Axes of an ellipsis that an explicit result lacks are summed, as in PyTorch.
+/// Returns `None` if an operand without ellipsis has another rank than letters, or if no letters are left.
+fn expanded(text: &str, ranks: &[usize]) -> Option<String> {
+    let text: String = text.chars().filter(|sign| *sign != ' ').collect();
+    let (inputs, explicit) = match text.split_once("->") {
+        Some((inputs, result)) => (inputs, Some(result)),
+        None => (text.as_str(), None),
+    };
+    let terms: Vec<&str> = inputs.split(',').collect();
+    if terms.len() != ranks.len() {
+        return None;
+    }
+    let hidden = |(term, rank): (&&str, &usize)| -> Option<usize> {
+        let named = term.chars().filter(char::is_ascii_alphabetic).count();
+        if term.contains("...") { rank.checked_sub(named) } else { (*rank == named).then_some(0) }
+    };
+    let hidden: Option<Vec<usize>> = terms.iter().zip(ranks).map(hidden).collect();
+    let hidden = hidden?;
+    let most = hidden.iter().copied().max().unwrap_or(0);
+    let free: Vec<char> =
+        ('a'..='z').chain('A'..='Z').filter(|letter| !text.contains(*letter)).take(most).collect();
+    let result = explicit.map_or_else(|| result(inputs), str::to_owned);
+    let write = |term: &str, count: usize| -> Option<String> {
+        let letters: String = free.get(most - count..)?.iter().collect();
+        Some(term.replacen("...", &letters, 1))
+    };
+    let terms: Option<Vec<String>> =
+        terms.iter().zip(&hidden).map(|(term, count)| write(term, *count)).collect();
+    Some(format!("{}->{}", terms?.join(","), write(&result, most)?))
 }
 
 /// Classifies the axes of a two-operand contraction; see [`Func::Contraction`].

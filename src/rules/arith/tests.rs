@@ -39,6 +39,22 @@ fn equations_are_canonicalized() {
 }
 
 #[test]
+fn ellipses_are_expanded_by_ranks() {
+    let text = |text: &str| Datum::Str(text.into());
+    let expanded = |equation, ranks: &[i64], expected: Option<&str>| {
+        check(Func::Equation, &[text(equation), list(ranks)], expected.map(text));
+    };
+    expanded("...xy,...zy", &[4, 3], Some("abcd,bed->abce"));
+    expanded("i...->...", &[3], Some("abc->bc"));
+    expanded("i...->i", &[3], Some("abc->a"));
+    expanded("...ii->...i", &[2], Some("aa->a"));
+    expanded("ij,jk", &[2, 2], Some("ab,bc->ac"));
+    expanded("ij", &[3], None);
+    expanded("...ij", &[1], None);
+    expanded("ij,jk", &[2], None);
+}
+
+#[test]
 fn axes_of_contractions_are_classified() {
     let text = |text: &str| Datum::Str(text.into());
     let product = |equation, expected: Option<[&[i64]; 7]>| {

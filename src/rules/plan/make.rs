@@ -236,9 +236,12 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
-    fn constant_of(&mut self, datum: &Datum, elem: Option<ElemType>) -> Option<Item<H::Value>> {
-        let array = Arc::new(literal::array(datum, elem)?);
-        Some(self.draft.add_value(Made::Constant(array)))
+    /// Returns a value with these elements; symbolic dimensions are computed at run time.
+    pub(super) fn constant_of(&mut self, datum: &Datum, elem: Option<ElemType>) -> Option<Item<H::Value>> {
+        match literal::array(datum, elem) {
+            Some(array) => Some(self.draft.add_value(Made::Constant(Arc::new(array)))),
+            None => self.computed(datum, elem?),
+        }
     }
 
     fn attributes(&mut self, new: &NewNode, op: &PlannedOp) -> Option<Vec<Attribute>> {

@@ -5,6 +5,7 @@ mod literal;
 mod make;
 mod patch;
 mod run;
+mod sizes;
 
 pub use super::draft::{Made, PlannedNode, PlannedOp, Unplanned};
 pub use crate::edit::{Item, NewId};
