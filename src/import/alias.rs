@@ -50,9 +50,11 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     let given = |name: &str| node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
     let is = |name: &str, at: usize| trace.argument(node, at, name).and_then(|given| trace.bool(given));
     match name {
-        name if is_among(SOMETIMES, name) => Link::Perhaps,
+        // A contraction has its own elements; a permutation of one operand may be a view.
+        "einsum" if operands(trace, node).len() > 1 => Link::Copy,
         // Overloads with a list of tensors.
         "atleast_1d" | "atleast_2d" | "atleast_3d" if has_list => Link::Perhaps,
+        name if is_among(SOMETIMES, name) => Link::Perhaps,
         name if is_among(VIEWS, name) => Link::View,
         "contiguous" if given("memory_format").is_some() => Link::Perhaps,
         name if is_among(LAID_OUT, name) => laid_out(operand.and_then(tensor), tensor(output)),

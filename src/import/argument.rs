@@ -111,7 +111,10 @@ fn input(
         (Argument::List(_), true) if param.kind == Kind::Tensor && builder.part == Part::Both => {
             return Err(format!("`{}` is a list of complex tensors", param.name));
         }
-        (Argument::List(members), true) if param.kind == Kind::Tensor => {
+        (Argument::List(mut members), true) if param.kind == Kind::Tensor => {
+            if is_concatenation(&call.op) {
+                drop_empty_vectors(builder, &mut members);
+            }
             let mut present = Vec::new();
             for (position, member) in members.iter().enumerate() {
                 let member = builder.trace.see(member);
@@ -152,6 +155,25 @@ fn input(
         (_, true) => return Err(format!("its argument `{}` is not a list", param.name)),
     }
     Ok(())
+}
+
+/// Returns true for operators that concatenate tensors.
+fn is_concatenation(op: &str) -> bool {
+    matches!(op, "cat" | "concat" | "concatenate")
+}
+
+/// Removes the tensors of shape [0], which PyTorch concatenates with tensors of any rank.
+fn drop_empty_vectors(builder: &Builder, members: &mut Vec<Argument>) {
+    let shape = |member: &Argument| match builder.trace.see(member) {
+        Argument::Value(value) => builder.trace.value(*value).ty.shape(),
+        _ => None,
+    };
+    let is_other = |member: &Argument| shape(member).is_some_and(|shape| shape.len() != 1);
+    if members.iter().any(is_other) {
+        members.retain(|member| {
+            !shape(member).is_some_and(|shape| shape.len() == 1 && shape[0].fixed() == Some(0))
+        });
+    }
 }
 
 /// Returns true for operators that broadcast a tensor to given sizes.

@@ -125,10 +125,17 @@ pub struct Block {
 }
 
 impl Node {
-    /// Returns true if the node only checks a condition, without outputs or side effects.
+    /// Returns true if the node only checks a condition or types, without outputs or side effects.
     pub fn is_check(&self) -> bool {
-        const CHECKS: [&str; 4] =
-            ["_assert", "sym_constrain", "_functional_sym_constrain", "_linalg_check_errors"];
+        const CHECKS: [&str; 7] = [
+            "_assert",
+            "sym_constrain",
+            "_functional_sym_constrain",
+            "_linalg_check_errors",
+            "promote_types",
+            "result_type",
+            "can_cast",
+        ];
         let of_checks = |name: &str| CHECKS.iter().any(|check| name.starts_with(check));
         self.outputs.is_empty() && self.op.aten().is_some_and(of_checks)
     }

@@ -5,8 +5,13 @@
 use super::{Kind, Literal, Param, Signature};
 
 /// Names of number parameters that a graph may compute.
-const COMPUTED: [&str; 29] = [
+const COMPUTED: [&str; 34] = [
     "size",
+    "normalized_shape",
+    "indices",
+    "shifts",
+    "diagonal",
+    "window_length",
     "shape",
     "start",
     "end",
@@ -41,7 +46,7 @@ const COMPUTED: [&str; 29] = [
 pub fn signature(line: &'static str) -> Option<Signature> {
     let (name, rest) = line.split_once('(')?;
     let (params, returns) = rest.rsplit_once(") -> ")?;
-    let params = split(params).map(param).collect::<Option<_>>()?;
+    let params = split(params).map(|text| param(text, name)).collect::<Option<_>>()?;
     Some(Signature { name, params, returns: returns.split(", ").count() })
 }
 
@@ -55,7 +60,8 @@ fn split(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.split(comma).map(str::trim).filter(|part| !part.is_empty())
 }
 
-fn param(text: &'static str) -> Option<Param> {
+/// Parses a parameter of the operator `op`.
+fn param(text: &'static str, op: &str) -> Option<Param> {
     let (declared, default) = match text.split_once('=') {
         Some((declared, default)) => (declared, Some(default)),
         None => (text, None),
@@ -70,7 +76,8 @@ fn param(text: &'static str) -> Option<Param> {
     let (kind, may_be_computed) = match base {
         "Tensor" => (Kind::Tensor, true),
         "SymInt" => (Kind::Int, true),
-        "int" => (Kind::Int, false),
+        // PyTorch passes symbolic sizes although the signatures declare integers.
+        "int" => (Kind::Int, matches!(name, "window_length") || op.ends_with("fftfreq")),
         "float" => (Kind::Float, false),
         "bool" => (Kind::Bool, false),
         "str" => (Kind::Str, false),
@@ -78,7 +85,8 @@ fn param(text: &'static str) -> Option<Param> {
         "ScalarType" => (Kind::Elem, false),
         _ => return None,
     };
-    let is_input = may_be_computed && (kind == Kind::Tensor || COMPUTED.contains(&name));
+    let is_stride = name == "stride" && op.starts_with("as_strided") || name == "storage_offset";
+    let is_input = may_be_computed && (kind == Kind::Tensor || COMPUTED.contains(&name) || is_stride);
     let repeat = length.and_then(|length| length.parse().ok());
     let default = match default {
         Some(text) => Some(literal(text, kind, repeat)?),
