@@ -211,7 +211,8 @@ fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bo
     let is_function = schema.is_some_and(|schema| schema.determinism == Determinism::Deterministic);
     let has_bodies = node.attrs.iter().any(|attr| !attr.value.graphs().is_empty());
     // Since opset 7, Dropout is random only in training mode, which its third input selects.
-    let inference = node.is("Dropout") && node.input(2).is_none();
+    let is_new = schema.is_some_and(|schema| schema.since >= 7);
+    let inference = node.is("Dropout") && is_new && node.input(2).is_none();
     let is_ref = |value: &AttrValue| matches!(value, AttrValue::Ref { .. } | AttrValue::Undefined(_));
     !(is_function || inference) || has_bodies || node.attrs.iter().any(|attr| is_ref(&attr.value))
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, TextPlace};
+use crate::graph::syntax::suggest::counted;
 use crate::torch::{Origin, Trace};
 
 /// Maximum number of characters of a line that a finding displays.
@@ -62,7 +63,10 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
     }
     let unread = unread.map(|finding: Finding| match more_unread {
         0 => finding,
-        more => finding.note(format!("{more} more graphs in this file could not be read in full")),
+        more => {
+            let graphs = counted(more, "more graph");
+            finding.note(format!("{graphs} in this file could not be read in full"))
+        }
     });
     (traces, unread.into_iter().collect())
 }

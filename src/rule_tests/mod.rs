@@ -63,6 +63,9 @@ impl<'r> RuleTest<'r> {
             Expect::Equivalent => self.equivalent(example),
             // A match that can be rewritten is an error, even if it would not be reported or its rewrite would
             // contradict inferred facts.
+            Expect::NoMatch if self.rule.directions().next().is_none() => {
+                Err("the rule has no rewrite: use `reports nothing`".to_owned())
+            }
             Expect::NoMatch => match self.fires(&example.model) {
                 false => Ok(()),
                 true => Err("the rule matches".to_owned()),

@@ -85,7 +85,9 @@ impl<V> Slot<V> {
     }
 }
 
-/// Partial result of a rewrite. While conditions are evaluated, it contains only the names bound by `for …`.
+/// Partial result of a rewrite.
+///
+/// While conditions are evaluated, it contains only the names bound by `for …`.
 pub struct Draft<'a, V> {
     pub(super) rewrite: Option<&'a Rewrite>,
     /// Values of names that only the rewrite has, and of those bound by `for …`.

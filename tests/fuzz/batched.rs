@@ -103,7 +103,7 @@ fn tensors(vals: &[Val]) -> Option<Vec<&Array>> {
     vals.iter().map(|val| if let Val::Tensor(array) = val { Some(&**array) } else { None }).collect()
 }
 
-/// Returns the first difference between the outputs for all samples together and those of separate runs.
+/// Returns the first difference between the outputs of one run and those of a run per sample.
 fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
     let facts = infer::infer(model, infer::Options::default());
     let outputs = &model.graphs[model.main].outputs;

@@ -42,7 +42,7 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
     }
 }
 
-/// Returns the first difference between our evaluator and ONNX Runtime, or a node that the latter rejects.
+/// Returns the first difference from ONNX Runtime, or a node that ONNX Runtime rejects.
 /// Returns `None` if there is none, or if ONNX Runtime does not load the model.
 pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     if runs.iter().all(|before| before.judged.is_some()) {

@@ -5,7 +5,9 @@ use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::Rule;
 
-/// Creates a test that also runs in ONNX Runtime, if `ORT_DYLIB_PATH` is set, as by `tests/environment.sh`.
+/// Creates a test that also runs in ONNX Runtime if `ORT_DYLIB_PATH` is set.
+///
+/// `tests/environment.sh` sets it.
 pub fn rule_test<'r>(rule: &'r Rule, rules: &'r RuleSet) -> RuleTest<'r> {
     let test = RuleTest::new(rule, rules);
     match std::env::var_os("ORT_DYLIB_PATH") {

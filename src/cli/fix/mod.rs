@@ -297,7 +297,7 @@ impl Task<'_> {
             done.said += &summary(&source.name, &source.model, outcome, display(args));
             done.said += &required_changes(&outcome.report, &self.settings.ignored, display(args));
         }
-        let remaining = self.remaining(source, outcome);
+        let remaining = self.remaining(source, outcome)?;
         let is_written = remaining.may_write(args.allow_errors);
         let status = if remaining.is_fatal() { Status::Found } else { Status::Clean };
         if !remaining.errors.is_empty() {
@@ -319,14 +319,15 @@ impl Task<'_> {
     }
 
     /// Returns the errors in the result.
-    fn remaining(&self, source: &ModelFile, outcome: &Outcome) -> Remaining {
+    fn remaining(&self, source: &ModelFile, outcome: &Outcome) -> Result<Remaining, Failure> {
         let input = Input { name: source.name.clone(), ..Input::new(self.input, true) };
         let Settings { catalog, options, lint, .. } = &*self.settings;
         let linter = Linter { input: &input, settings: lint, catalog };
-        // If the linter panics, no errors are reported.
         let result = outcome.changed.then_some(&outcome.model);
         let remaining = crash::guard(|| linter.remaining(source, result, options));
-        remaining.unwrap_or_default()
+        remaining.map_err(|what| {
+            Failure::new(format!("the result could not be checked: {what}; please report this"))
+        })
     }
 }
 

@@ -24,6 +24,9 @@ const AROUND: usize = 2;
 /// The longest change that is shown, in lines.
 const LONGEST: usize = 60;
 
+/// Maximum number of lines in which two outlines differ; the time of a diff is quadratic in it.
+const MOST_CHANGED: usize = 2_000;
+
 /// Adds pictures to the findings of a model that are at a node.
 pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
     if findings.iter().all(|finding| finding.nodes.is_empty()) {
@@ -93,6 +96,9 @@ impl Changes<'_> {
         };
         let outcome = fix(self.model.clone(), &options, self.rules);
         let after = outline(&outcome.model);
+        if differing(&self.before, &after) > MOST_CHANGED {
+            return FxHashMap::default();
+        }
         let patch = DiffOptions::new().set_context_len(AROUND).create_patch(&self.before, &after);
         let mut by_line = FxHashMap::default();
         for hunk in patch.hunks() {
@@ -114,4 +120,12 @@ impl Changes<'_> {
         }
         by_line
     }
+}
+
+/// Returns the number of lines that only one of two texts has.
+fn differing(a: &str, b: &str) -> usize {
+    let mut counts: FxHashMap<&str, i64> = FxHashMap::default();
+    a.lines().for_each(|line| *counts.entry(line).or_default() += 1);
+    b.lines().for_each(|line| *counts.entry(line).or_default() -= 1);
+    counts.values().map(|count| count.unsigned_abs() as usize).sum()
 }

@@ -52,7 +52,9 @@ impl Objective {
     }
 }
 
-/// A node costs 100, plus a surcharge for its kind of work. Removing a node is worth 800 bytes of weights.
+/// A node costs 100, plus a surcharge for its kind of work.
+///
+/// Removing a node is worth 800 bytes of weights.
 const NODES: Prices = Prices {
     node: 100,
     view: 5,

@@ -94,7 +94,7 @@ fn state_that_changes_type_is_reported() {
 #[test]
 fn scan_slices_inputs_and_stacks_outputs() {
     let text = "g (float[4] start, float[t, 4] x) => (end, all) {
-        end, all = Scan(start, x) <num_scan_inputs = 1, body = b (float s, float v) => (s2, o) {
+        end, all = Scan(start, x) <num_scan_inputs = 1, body = b (float[] s, float[] v) => (s2, o) {
             s2 = Add(s, v)
             o = Identity(s2)
         }>

@@ -82,7 +82,8 @@ impl<'s> Faults<'s> {
         }
         finding.notes.extend(self.note.map(str::to_owned));
         if let Some((span, what)) = self.within {
-            finding = self.at(span, format!("{what}: {}", finding.message));
+            let message = format!("{what}: {}", finding.message);
+            finding = Finding { level: finding.level, ..self.at(span, message) };
         }
         self.errors += usize::from(finding.level == Level::Error);
         // Each combination of operators and alternatives is checked, so faults can repeat.

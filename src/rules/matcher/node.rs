@@ -59,9 +59,13 @@ fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> O
     })
 }
 
+/// Returns the producers of a value that a node of the pattern may match, at most [`MATCHES_PER_ROOT`].
+///
+/// A class has more only if many equal nodes are kept apart, and each of them leads to the same rewrite.
 fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: usize) -> Vec<H::Node> {
     let producers = host.producers(value).into_iter();
-    producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op)).map(|(node, _)| node).collect()
+    let matching = producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op));
+    matching.map(|(node, _)| node).take(MATCHES_PER_ROOT).collect()
 }
 
 /// Returns the ways in which `node` matches the node at `index` of the pattern.

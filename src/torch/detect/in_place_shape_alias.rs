@@ -6,7 +6,7 @@ use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 
 /// Operators for which two equal operands make no sense.
-const COMPARES: [&str; 8] = ["sub", "rsub", "div", "eq", "ne", "lt", "gt", "ge"];
+const COMPARES: [&str; 9] = ["sub", "rsub", "div", "eq", "ne", "lt", "le", "gt", "ge"];
 
 /// Reports in-place operators on traced sizes.
 ///

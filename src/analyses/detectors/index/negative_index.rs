@@ -30,7 +30,7 @@ fn wrong_row(cx: &LintContext, gather: NodeId, sum: NodeId, input: usize, index:
         .label("negative, but the axis size is not added before this sum")
         .related(cx.places.node(gather, Part::Input(1)), "the sum is the index of this Gather")
         .help("use a non-negative index: x.shape[1] - 2 instead of -2")
-        .fix(Applicability::Safe, "adds the size of the axis to the negative indices")
+        .fix(Applicability::Unsafe, "takes the index modulo the size of its axis, as PyTorch does")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

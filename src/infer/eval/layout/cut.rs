@@ -61,6 +61,9 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
 
 /// Returns even sizes; since opset 18 the last part may be smaller.
 fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
+    if parts == 0 {
+        return bad("a Split must have an output");
+    }
     let size = dim.div_ceil(parts);
     let Some(last) = dim.checked_sub((parts - 1) * size).filter(|&last| last == size || cx.version() >= 18)
     else {
