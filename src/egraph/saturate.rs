@@ -257,9 +257,8 @@ fn is_stored(egraph: &EGraph, class: Id) -> bool {
 
 /// Returns true if the class of the root has reached the limit of calls.
 fn is_full(egraph: &EGraph, found: &Match<Id, NodeRef>, limits: Limits) -> bool {
-    let forms =
-        |node: &NodeRef| egraph[node.class].nodes.iter().filter(|form| form.as_call().is_some()).count();
-    found.nodes.last().is_some_and(|root| forms(root) >= limits.forms)
+    let calls = |node: &NodeRef| egraph[node.class].nodes.iter().filter(|form| form.as_call().is_some());
+    found.nodes.last().is_some_and(|root| calls(root).nth(limits.forms - 1).is_some())
 }
 
 /// Returns a key for a match.
