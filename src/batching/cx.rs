@@ -102,8 +102,6 @@ pub(super) struct Cx<'m> {
     pub layouts: FxHashMap<ValueId, Layout>,
     /// Values without a layout, because of an obstacle.
     pub lost: FxHashSet<ValueId>,
-    /// Values of outer graphs that differ between samples and that a subgraph reads.
-    pub captured: FxHashSet<ValueId>,
     /// Obstacles so far.
     pub obstacles: Vec<Obstacle>,
     /// Patches of finished subgraphs.
@@ -117,8 +115,8 @@ impl<'m> Cx<'m> {
     pub fn new(model: &'m Model, facts: &'m Facts, samples: &'m Samples) -> Self {
         let layouts = samples.inputs.iter().map(|&(value, axis)| (value, Layout::plain(axis))).collect();
         let scope = Scope::new(model, model.main);
-        let (lost, captured, obstacles, done) = Default::default();
-        Cx { model, facts, samples, layouts, lost, captured, obstacles, done, scope }
+        let (lost, obstacles, done) = Default::default();
+        Cx { model, facts, samples, layouts, lost, obstacles, done, scope }
     }
 
     /// Returns the layout of a value.
@@ -138,11 +136,8 @@ impl<'m> Cx<'m> {
     }
 
     /// Returns the replacement of a traced value in the rewritten graph.
-    pub fn item(&mut self, value: ValueId) -> It {
+    pub fn item(&self, value: ValueId) -> It {
         if self.model.values[value].graph != self.scope.graph {
-            if self.layout(value).is_carried() {
-                self.captured.insert(value);
-            }
             return Item::Old(value);
         }
         self.scope.items.get(&value).copied().unwrap_or(Item::Old(value))

@@ -54,7 +54,11 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
         rule: Some(code),
     });
     patch.replaced.push(id);
-    patch.changes.push(Change::new(DYNAMIC_AXIS, Site::Node(id), "size copied from the input"));
+    patch.changes.push(Change::new(
+        DYNAMIC_AXIS,
+        Site::Node(id),
+        "hard-coded size removed from the target shape",
+    ));
     Some(patch)
 }
 

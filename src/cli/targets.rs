@@ -38,7 +38,9 @@ pub fn load(folders: &[PathBuf], color: When) -> Result<Targets, Failure> {
     Ok(targets)
 }
 
-/// Resolves target names with optional versions. `origin` names the source of the words in messages.
+/// Resolves target names with optional versions.
+///
+/// In messages, `origin` names the option or setting that lists the words, such as `--target`.
 pub fn find(targets: &Targets, words: &[String], origin: &str) -> Result<Vec<Arc<Profile>>, Failure> {
     let found = words.iter().map(|word| targets.find(word.trim()));
     found.map(|found| found.map_err(|why| Failure::new(format!("{origin}: {why}")))).collect()

@@ -73,7 +73,7 @@ pub struct Related {
 /// Problem or possible improvement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Linted file, as named on the command line.
+    /// Linted file, as the output names it; empty until the caller sets it.
     pub file: Arc<str>,
     /// Code of the rule, such as `EXP001`.
     pub code: Arc<str>,

@@ -21,7 +21,7 @@ use crate::infer;
 
 /// Returns the findings of `model` that `options` select, each fault once.
 ///
-/// The result is deterministic, and large weights are not read.
+/// The result is deterministic. Large weights are not read, except constants that a rule tests for equal elements.
 ///
 /// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
 /// `evidence::lint`, with the feature `evidence`.

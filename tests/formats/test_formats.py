@@ -110,7 +110,7 @@ def test_rdjson_has_the_fields_of_reviewdog(checkout, findings):
 
 
 def test_github_commands_are_escaped(checkout):
-    """Parses workflow commands like GitHub's runner: properties up to the first `::`, each unescaped."""
+    """Parses workflow commands like GitHub's runner: properties end at the first `::`, and values are escaped."""
     for line in checkout.lint("github").splitlines():
         command = re.fullmatch(r"::(error|warning|notice) (.*?)::(.+)", line)
         assert command, line

@@ -134,7 +134,7 @@ impl Rules {
 #[derive(Clone)]
 pub struct Before {
     pub feeds: Feeds,
-    /// Row of the sizes of dynamic dimensions.
+    /// Index of the row of [`SIZES`](crate::case::SIZES) with the sizes of the run.
     pub sizes: usize,
     /// Whether the run has the sizes that the model was drawn at.
     pub is_traced: bool,

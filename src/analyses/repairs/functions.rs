@@ -35,8 +35,10 @@ pub fn functions_of_other_opset(model: &Model) -> Vec<OtherOpset> {
             let is_same = at_model.is_some_and(|schema| schema.epoch == at_own.epoch && !schema.deprecated);
             (node.domain().is_empty() && !(is_same && is_written)).then_some((id, !is_written))
         });
-        let first = differing.next();
-        let first = differing.find(|(_, is_refused)| *is_refused).or(first);
+        let first = match differing.next() {
+            Some((id, true)) => Some((id, true)),
+            first => differing.find(|(_, is_refused)| *is_refused).or(first),
+        };
         if let Some((node, is_refused)) = first {
             found.push(OtherOpset { function: index, own, model: wanted, node, is_refused });
         }

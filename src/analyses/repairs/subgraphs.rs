@@ -79,7 +79,7 @@ pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<O
 pub enum StateCast {
     /// Before the loop: the body returns a wider type than the initial one.
     Input(Casts),
-    /// In the body, which returns a narrower type.
+    /// At the end of the body, which returns a narrower type than the initial one.
     Output(OutputRepair),
 }
 

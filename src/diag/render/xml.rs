@@ -15,8 +15,12 @@ pub fn document(body: impl FnOnce(&mut Writer<Vec<u8>>) -> std::io::Result<()>) 
     text
 }
 
-/// Replaces the characters that XML 1.0 forbids even when escaped.
+/// Replaces control characters, and the others that XML 1.0 forbids even when escaped.
 pub fn legal(text: &str) -> String {
-    let allowed = |char: char| !char.is_control() || matches!(char, '\t' | '\n' | '\r');
+    let allowed = |char: char| match char {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        char => !char.is_control(),
+    };
     text.chars().map(|char| if allowed(char) { char } else { '\u{fffd}' }).collect()
 }

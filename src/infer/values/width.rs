@@ -14,10 +14,9 @@ const LONGEST_AXIS: i64 = 1 << 15;
 /// Limit up to which `double` represents every whole number exactly.
 const EXACT_IN_DOUBLE: i64 = 1 << 53;
 
-/// Converts a size to its element type.
+/// Converts a size to an element of type `elem`.
 ///
-/// A number wraps in an integer type, and is unknown if a float type cannot represent it exactly. A symbolic size is
-/// unknown if it may overflow.
+/// A number wraps in an integer type, and is unknown if a float type cannot represent it exactly.
 pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     let dim = size?;
     let Some(number) = dim.as_const() else { return Some(dim).filter(|dim| always_fits(dim, elem, bounds)) };

@@ -167,7 +167,7 @@ fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
     let mut statements = Vec::new();
     loop {
         if cursor.is_end() || at_item(cursor) {
-            return Err(cursor.expected("`}` after the result"));
+            return Err(cursor.expected("the result and `}`"));
         }
         if begins_statement(cursor) {
             statements.push(statement(cursor)?);
