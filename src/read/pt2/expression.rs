@@ -17,7 +17,17 @@ pub fn readable(text: &str) -> String {
 
 struct Term {
     text: String,
-    is_sum: bool,
+    binding: Binding,
+}
+
+/// Precedence of the outermost operator of a term, loosest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sum,
+    Quotient,
+    Product,
+    /// A number, a name or a call.
+    Atom,
 }
 
 struct Reader<'a> {
@@ -33,7 +43,7 @@ impl<'a> Reader<'a> {
         if self.rest.starts_with(['\'', '-']) || self.rest.starts_with(|char: char| char.is_ascii_digit()) {
             return Some(Term {
                 text: self.until(&[',', ')'])?.trim_matches('\'').to_owned(),
-                is_sum: false,
+                binding: Binding::Atom,
             });
         }
         let function = self.until(&['(', ',', ')', '='])?;
@@ -73,20 +83,25 @@ impl<'a> Reader<'a> {
 }
 
 fn combine(function: &str, arguments: Vec<Term>) -> Term {
-    let factor = |term: &Term| if term.is_sum { format!("({})", term.text) } else { term.text.clone() };
-    let join = |separator: &str| arguments.iter().map(factor).collect::<Vec<_>>().join(separator);
-    match function {
-        "Symbol" | "Integer" | "Float" if !arguments.is_empty() => {
-            Term { text: arguments[0].text.clone(), is_sum: false }
+    let operand = |term: &Term, least: Binding| match term.binding < least {
+        true => format!("({})", term.text),
+        false => term.text.clone(),
+    };
+    let join = |separator: &str, least: Binding| {
+        let operands: Vec<_> = arguments.iter().map(|term| operand(term, least)).collect();
+        operands.join(separator)
+    };
+    let term = |text: String, binding: Binding| Term { text, binding };
+    match (function, &*arguments) {
+        ("Symbol" | "Integer" | "Float", [first, ..]) => term(first.text.clone(), Binding::Atom),
+        ("Add", _) => term(join(" + ", Binding::Sum), Binding::Sum),
+        ("Mul", _) => term(join("*", Binding::Product), Binding::Product),
+        ("FloorDiv" | "CleanDiv", [dividend, divisor]) => {
+            let dividend = operand(dividend, Binding::Quotient);
+            term(format!("{dividend}//{}", operand(divisor, Binding::Atom)), Binding::Quotient)
         }
-        "Add" => {
-            let terms: Vec<&str> = arguments.iter().map(|term| &*term.text).collect();
-            Term { text: terms.join(" + "), is_sum: true }
-        }
-        "Mul" => Term { text: join("*"), is_sum: false },
-        "FloorDiv" | "CleanDiv" => Term { text: join("//"), is_sum: false },
-        "Pow" => Term { text: join("**"), is_sum: false },
-        _ => Term { text: format!("{function}({})", join(", ")), is_sum: false },
+        ("Pow", _) => term(join("**", Binding::Atom), Binding::Product),
+        _ => term(format!("{function}({})", join(", ", Binding::Quotient)), Binding::Atom),
     }
 }
 
@@ -102,6 +117,13 @@ mod tests {
             ("FloorDiv(Mul(Integer(6), Symbol('s77')), Symbol('u0', integer=True))", "6*s77//u0"),
             ("Mul(Integer(-1), Add(Symbol('a'), Integer(1)))", "-1*(a + 1)"),
             ("Max(Integer(1), Symbol('a'))", "Max(1, a)"),
+            ("Mul(Integer(2), FloorDiv(Symbol('a'), Integer(2)))", "2*(a//2)"),
+            ("FloorDiv(Symbol('a'), FloorDiv(Symbol('a'), Integer(4)))", "a//(a//4)"),
+            ("FloorDiv(FloorDiv(Symbol('a'), Integer(4)), Symbol('b'))", "a//4//b"),
+            ("FloorDiv(Symbol('a'), Mul(Integer(2), Symbol('b')))", "a//(2*b)"),
+            ("Mul(Integer(3), Pow(Symbol('a'), Integer(2)))", "3*a**2"),
+            ("Pow(FloorDiv(Symbol('a'), Integer(2)), Integer(2))", "(a//2)**2"),
+            ("PythonMod(Add(Symbol('a'), Integer(1)), Integer(4))", "PythonMod((a + 1), 4)"),
             ("2*s0", "2*s0"),
             ("Symbol('s0'", "Symbol('s0'"),
             ("Max()", "Max()"),
