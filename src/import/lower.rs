@@ -10,13 +10,14 @@ use rustc_hash::FxHashMap;
 use super::imported::Imported;
 use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{Change, Constants, Editor, Item, Patch, Site};
+use crate::graph::dim::Dim;
 use crate::graph::uses::Uses;
-use crate::graph::{Model, NodeId};
+use crate::graph::{ElemType, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
-use crate::infer::{self, Fact};
+use crate::infer::{self, Fact, Facts};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
-use crate::rules::plan::patch;
+use crate::rules::plan::{patch, patch_of_empty};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Direction, Phase, Rule};
 
@@ -68,8 +69,13 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
                 let matches = matcher::find_at(&host, direction, id).into_iter();
                 matches.filter_map(|one| patch(&host, rule, direction, one)).collect::<Vec<_>>()
             });
+            // So does one of dynamic sizes, one of which is 0.
+            let sizes: Vec<_> =
+                made.iter().map_while(|(value, _)| dynamic_without_elements(*value, &facts)).collect();
+            let emptied = (sizes.len() == made.len()).then(|| patch_of_empty(&host, id, &sizes)).flatten();
             let found = match made.is_empty() {
                 true => Some(constants(model, id)),
+                false if emptied.is_some() => emptied,
                 false => found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value))),
             };
             let Some(mut patch) = found else {
@@ -100,6 +106,14 @@ fn without_elements(fact: &Fact) -> Option<Array> {
     let dims = dims.filter(|dims| dims.contains(&0))?;
     let shape = dims.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
     Array::zeros(fact.elem()?, shape).ok()
+}
+
+/// Returns a value with its element type and sizes if one of the sizes is 0.
+fn dynamic_without_elements(value: ValueId, facts: &Facts) -> Option<(ValueId, ElemType, Vec<Dim>)> {
+    let fact = &facts[value];
+    let dims: Option<Vec<Dim>> = fact.dims()?.iter().cloned().collect();
+    let dims = dims.filter(|dims| dims.contains(&Dim::known(0)))?;
+    Some((value, fact.elem()?, dims))
 }
 
 /// Returns the lowering rules for the operators of a model, by domain and name.

@@ -41,6 +41,11 @@ pub struct Match<V, N> {
 pub type Rest = Arc<[(Arc<str>, Datum)]>;
 
 impl<V: Copy, N> Match<V, N> {
+    /// Creates a match of one node without variables.
+    pub fn of_node(node: N) -> Self {
+        Match { nodes: vec![node], values: Vec::new(), attrs: Vec::new(), rests: Vec::new() }
+    }
+
     /// Returns the binding of a variable; `None` if the pattern does not bind it.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values.get(usize::from(var.0))?.as_ref()

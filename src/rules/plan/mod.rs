@@ -9,7 +9,7 @@ mod sizes;
 
 pub use super::draft::{Made, PlannedNode, PlannedOp, Unplanned};
 pub use crate::edit::{Item, NewId};
-pub use patch::patch;
+pub use patch::{patch, patch_of_empty};
 
 use rustc_hash::FxHashSet;
 

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use super::run::can_run;
+use super::sizes::empty;
 use super::{Item, Made, Plan, plan};
+use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{At, Change, NewId, Patch, PatchNode, PatchOp, Site};
-use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, NodeId, Tensor, TensorId, ValueId};
+use crate::graph::dim::Dim;
+use crate::graph::{
+    AttrValue, Attribute, ElemType, GraphId, Id as _, Model, NodeId, Tensor, TensorId, ValueId,
+};
 use crate::infer;
 use crate::rules::matcher::Match;
 use crate::rules::plain::PlainHost;
@@ -24,11 +29,36 @@ pub fn patch(
     if rule.phase == Phase::Lower && !can_run(host, &plan) {
         return None;
     }
-    let patch = into_patch(plan, host.model, host.graph, rule)?;
+    let root = *plan.found.nodes.last()?;
+    let what = format!("fixed `{}`", host.model.nodes[root].op_name());
+    let with = plan.found.nodes.iter().copied().filter(|&node| node != root).collect();
+    let change = Change { with, ..Change::new(rule.by(), Site::Node(root), what) };
+    let mut patch = into_patch(plan, host.model, host.graph, Some(&rule.code), change)?;
+    patch.keeps_values = rule.phase != Phase::Fix && rule.safety != Safety::Unsafe;
     patch.check(host.model).is_ok().then_some(patch)
 }
 
-fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: &Rule) -> Option<Patch> {
+/// Returns the patch that replaces values without elements, of dynamic sizes, of one node.
+/// Returns `None` if their sizes cannot be computed from those of inputs.
+pub fn patch_of_empty(
+    host: &PlainHost,
+    node: NodeId,
+    values: &[(ValueId, ElemType, Vec<Dim>)],
+) -> Option<Patch> {
+    let plan = empty(host, node, values)?;
+    let change = Change::new(CONSTANT_RESULT, Site::Node(node), "without elements");
+    let patch = into_patch(plan, host.model, host.graph, None, change)?;
+    patch.check(host.model).is_ok().then_some(patch)
+}
+
+/// Converts a plan to a patch; `code` is that of the rule that creates its nodes.
+fn into_patch(
+    plan: Plan<ValueId, NodeId>,
+    model: &Model,
+    graph: GraphId,
+    code: Option<&Arc<str>>,
+    change: Change,
+) -> Option<Patch> {
     let root = *plan.found.nodes.last()?;
     let base = model.nodes[root].outputs.iter().flatten().next();
     let base = base.map_or(Arc::from("value"), |&value| model.values[value].name.clone());
@@ -46,10 +76,9 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
     }
     let fresh = |item: &Option<Item<ValueId>>| item.is_none();
     let items: Vec<Item<ValueId>> = {
-        let code = &rule.code;
         let missing: Vec<usize> = (0..items.len()).filter(|&at| fresh(&items[at])).collect();
         for at in missing {
-            items[at] = Some(patch.new_value(base.clone(), Some(code.clone())));
+            items[at] = Some(patch.new_value(base.clone(), code.cloned()));
         }
         items.into_iter().flatten().collect()
     };
@@ -63,7 +92,7 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
         outputs,
         at: At::Origin,
         origin: vec![root],
-        rule: Some(rule.code.clone()),
+        rule: code.cloned(),
     };
     patch.first_tensor = model.tensors.len();
     patch.tensors = plan.tensors.clone();
@@ -92,11 +121,8 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
         let inputs = planned.inputs.iter().map(|input| input.map(item)).collect();
         patch.nodes.push(node(form, inputs, outputs));
     }
-    patch.keeps_values = rule.phase != Phase::Fix && rule.safety != Safety::Unsafe;
     patch.replaced = plan.found.nodes;
-    let with = patch.replaced.iter().copied().filter(|&node| node != root).collect();
-    let what = format!("fixed `{}`", model.nodes[root].op_name());
-    patch.changes.push(Change { with, ..Change::new(rule.by(), Site::Node(root), what) });
+    patch.changes.push(change);
     Some(patch)
 }
 

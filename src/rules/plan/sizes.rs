@@ -3,9 +3,13 @@
 //! A rule that states a size, as in `Reshape (x, shape(y))`, need not distinguish static and dynamic
 //! programs. If the size is symbolic, nodes that compute it from the shapes of inputs replace the constant.
 
-use super::{Item, PlannedOp};
+use std::sync::Arc;
+
+use super::{Item, Made, Plan, PlannedOp};
 use crate::graph::dim::{Dim, Form};
 use crate::graph::{AttrValue, Attribute, ElemType};
+use crate::infer::eval::Array;
+use crate::rules::bindings::Match;
 use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
@@ -13,6 +17,27 @@ use crate::schema;
 
 /// Opset of the computing nodes: that of lowerings.
 const OPSET: u16 = 18;
+
+/// Returns a plan that replaces outputs of a node, which have no elements, by Expand.
+/// Returns `None` if no input has a size from which their sizes can be computed.
+pub(super) fn empty<H: Host>(
+    host: &H,
+    node: H::Node,
+    values: &[(H::Value, ElemType, Vec<Dim>)],
+) -> Option<Plan<H::Value, H::Node>> {
+    let found = Match::of_node(node);
+    let mut env = Env::new(host, &found);
+    let mut outputs = Vec::new();
+    for (value, elem, dims) in values {
+        let zero = Arc::new(Array::zeros(*elem, Vec::new()).ok()?);
+        let zero = env.draft.add_value(Made::Constant(zero));
+        let dims = Datum::List(dims.iter().cloned().map(Datum::from).collect());
+        let sizes = env.constant_of(&dims, Some(ElemType::Int64))?;
+        outputs.push((*value, env.node_of("Expand", vec![zero, sizes], Vec::new())?));
+    }
+    let (nodes, values, tensors) = env.draft.into_made().ok()?;
+    Some(Plan { found, nodes, values, tensors, outputs })
+}
 
 impl<H: Host> Env<'_, H> {
     /// Returns a value with these elements: of rank 0 for a dimension, of rank 1 for a list.
