@@ -15,6 +15,7 @@ mod compare;
 pub mod datum;
 #[doc(hidden)]
 pub mod draft;
+mod entry;
 #[doc(hidden)]
 pub mod eval;
 #[doc(hidden)]

@@ -2,16 +2,17 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
 use super::built_in::{self, built_in};
 use super::check::{Faults, check_file};
+use super::entry::Entry;
 use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
-use crate::diag::Finding;
+use crate::diag::{Finding, Level};
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
@@ -26,65 +27,6 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
     match first_source.file == source.file {
         true => finding.related(first_source.place(first.source.header), "used by this rule"),
         false => finding.note(format!("used by rule {} {} in {}", first.code, first.name, first_source.file)),
-    }
-}
-
-/// Rule of a set: parsed, or built in and parsed on demand.
-#[derive(Clone, Debug)]
-enum Entry {
-    Read(Arc<Rule>),
-    /// The cell holds `None` if the text has a fault; a test checks that no built-in rule has one.
-    BuiltIn(&'static RuleHeader, Arc<OnceLock<Option<Rule>>>),
-}
-
-impl Entry {
-    fn code(&self) -> &str {
-        match self {
-            Entry::Read(rule) => &rule.code,
-            Entry::BuiltIn(brief, _) => brief.code,
-        }
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Entry::Read(rule) => &rule.name,
-            Entry::BuiltIn(brief, _) => brief.name,
-        }
-    }
-
-    fn fixes(&self) -> Option<&str> {
-        match self {
-            Entry::Read(rule) => rule.fixes.as_deref(),
-            Entry::BuiltIn(brief, _) => brief.fixes,
-        }
-    }
-
-    /// Returns true if the pattern of the rule can match in a model with these operators only.
-    /// A bidirectional rule must match in at least one direction.
-    fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
-        match self {
-            Entry::Read(rule) => rule
-                .directions()
-                .any(|direction| direction.pattern.nodes.iter().all(|node| present(&node.op.name))),
-            Entry::BuiltIn(brief, _) => {
-                brief.needs.is_empty() || brief.needs.iter().all(|ops| ops.iter().any(|op| present(op)))
-            }
-        }
-    }
-
-    /// Returns the phase in which the rule runs; `None` for the page of a built-in analysis.
-    fn phase(&self) -> Option<Phase> {
-        match self {
-            Entry::Read(rule) => Some(rule.phase),
-            Entry::BuiltIn(brief, _) => brief.phase,
-        }
-    }
-
-    fn rule(&self) -> Option<&Rule> {
-        match self {
-            Entry::Read(rule) => Some(rule),
-            Entry::BuiltIn(brief, rule) => rule.get_or_init(|| brief.read()).as_ref(),
-        }
     }
 }
 
@@ -275,6 +217,12 @@ impl RuleSet {
     /// Returns the rules that satisfy a predicate.
     pub fn filtered(&self, wanted: impl Fn(&Rule) -> bool) -> RuleSet {
         let is_wanted = |entry: &&Entry| entry.rule().is_some_and(&wanted);
+        RuleSet { entries: self.entries.iter().filter(is_wanted).cloned().collect() }
+    }
+
+    /// Returns the rules with a wanted code and severity, without parsing any.
+    pub fn of_severity(&self, wanted: impl Fn(&str, Level) -> bool) -> RuleSet {
+        let is_wanted = |entry: &&Entry| wanted(entry.code(), entry.severity());
         RuleSet { entries: self.entries.iter().filter(is_wanted).cloned().collect() }
     }
 

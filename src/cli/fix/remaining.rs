@@ -1,6 +1,7 @@
 //! Errors that the linter finds in a result.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -136,11 +137,14 @@ impl Linter<'_> {
     }
 
     fn errors(&self, model: &Model, spans: Option<&TextSpans>) -> Vec<Finding> {
+        let options = self.settings.lint_options(self.input);
+        let is_error = |code: &str, own: Level| self.settings.level(code, own) == Some(Level::Error);
         let options = LintOptions {
+            rules: Arc::new(options.rules.of_severity(is_error)),
             opset: None,
             targets: Vec::new(),
             dynamic: Vec::new(),
-            ..self.settings.lint_options(self.input)
+            ..options
         };
         let mut findings = lint_text(model, spans, &options);
         findings.retain_mut(|finding| {

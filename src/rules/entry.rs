@@ -1,0 +1,78 @@
+//! Entries of rule sets.
+
+use std::sync::{Arc, OnceLock};
+
+use super::built_in::RuleHeader;
+use super::rule::{Phase, Rule};
+use crate::diag::Level;
+
+/// Rule of a set: parsed, or built in and parsed on demand.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    Read(Arc<Rule>),
+    /// The cell holds `None` if the text has a fault; a test checks that no built-in rule has one.
+    BuiltIn(&'static RuleHeader, Arc<OnceLock<Option<Rule>>>),
+}
+
+impl Entry {
+    /// Returns the code of the rule.
+    pub fn code(&self) -> &str {
+        match self {
+            Entry::Read(rule) => &rule.code,
+            Entry::BuiltIn(brief, _) => brief.code,
+        }
+    }
+
+    /// Returns the name of the rule.
+    pub fn name(&self) -> &str {
+        match self {
+            Entry::Read(rule) => &rule.name,
+            Entry::BuiltIn(brief, _) => brief.name,
+        }
+    }
+
+    /// Returns the level of its findings; the highest one if they differ.
+    pub fn severity(&self) -> Level {
+        match self {
+            Entry::Read(rule) => rule.severity,
+            Entry::BuiltIn(brief, _) => brief.severity,
+        }
+    }
+
+    /// Returns the code of the rule whose findings it fixes, if it reports none itself.
+    pub fn fixes(&self) -> Option<&str> {
+        match self {
+            Entry::Read(rule) => rule.fixes.as_deref(),
+            Entry::BuiltIn(brief, _) => brief.fixes,
+        }
+    }
+
+    /// Returns true if the pattern of the rule can match in a model with these operators only.
+    /// A bidirectional rule must match in at least one direction.
+    pub fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Entry::Read(rule) => rule
+                .directions()
+                .any(|direction| direction.pattern.nodes.iter().all(|node| present(&node.op.name))),
+            Entry::BuiltIn(brief, _) => {
+                brief.needs.is_empty() || brief.needs.iter().all(|ops| ops.iter().any(|op| present(op)))
+            }
+        }
+    }
+
+    /// Returns the phase in which the rule runs; `None` for the page of a built-in analysis.
+    pub fn phase(&self) -> Option<Phase> {
+        match self {
+            Entry::Read(rule) => Some(rule.phase),
+            Entry::BuiltIn(brief, _) => brief.phase,
+        }
+    }
+
+    /// Returns the parsed rule; `None` if its text has a fault.
+    pub fn rule(&self) -> Option<&Rule> {
+        match self {
+            Entry::Read(rule) => Some(rule),
+            Entry::BuiltIn(brief, rule) => rule.get_or_init(|| brief.read()).as_ref(),
+        }
+    }
+}
