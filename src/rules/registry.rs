@@ -312,9 +312,9 @@ mod tests {
             let span = forward[0].pattern.nodes[*at].span;
             own.start <= span.start && span.end <= own.end
         };
-        let operators = |at| {
+        let operators = |at: usize| {
             let mut seen: Vec<&str> = Vec::new();
-            for one in &forward {
+            for one in forward.iter() {
                 let name = &*one.pattern.nodes[at].op.name;
                 if !seen.contains(&name) {
                     seen.push(name);
