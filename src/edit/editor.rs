@@ -1,5 +1,6 @@
 //! Editor of a model: passes change the model only through it.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -120,6 +121,8 @@ impl Editor {
             PatchApplier::new(&mut self.model, &mut self.names, self.constants, pending, graph).place(patch);
             applied += 1;
         }
+        // A redirection in a graph must also reach the new nodes of its subgraphs.
+        pending.sort_by_cached_key(|&graph, _| Reverse(self.model.holders(graph).count()));
         for (graph, pending) in pending {
             let Finalized { touched, constants, removed } = finalize(&mut self.model, graph, pending);
             self.analysis.note(&self.model, touched);

@@ -120,6 +120,27 @@ fn redirections_are_transitive_and_apply_in_subgraphs() {
 }
 
 #[test]
+fn redirections_reach_new_nodes_of_subgraphs() {
+    let graph = |rest: &str| {
+        format!(
+            "g (float[N] x, bool c) => (float[N] y) {{ {rest}
+            y = If (c) <then_branch = t () => (p) {{ p = WHAT }}, else_branch = e () => (q) {{ q = Abs (x) }}> }}"
+        )
+    };
+    let before = graph("a = Identity (x)").replace("WHAT", "Neg (a)");
+    let after = graph("").replace("WHAT", "Exp (x)");
+    let make = |model: &Model| {
+        let (a, p) = (value(model, "a"), value(model, "p"));
+        let mut outer = patch(model, "a");
+        outer.redirects.push((a, Item::Old(value(model, "x"))));
+        let mut inner = Patch { graph: model.values[p].graph, ..patch(model, "p") };
+        inner.nodes.push(new_node("Exp", &[Item::Old(a)], Item::Old(p), maker(model, "p")));
+        vec![outer, inner]
+    };
+    check(&before, make, 2, &after);
+}
+
+#[test]
 fn first_of_two_conflicting_patches_is_applied() {
     let make = |model: &Model| {
         let mut patch = patch(model, "b");

@@ -26,6 +26,7 @@ mod target;
 pub use options::{FixedShape, FreeDim, Options, Progress};
 #[doc(hidden)]
 pub use pipeline::is_required;
+pub use postconditions::undefined_uses;
 pub use report::Report;
 
 use self::context::Context;

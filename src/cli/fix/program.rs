@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::cli::{Failure, Status, crash};
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::files::{ModelFile, ModelFormat};
+use crate::fix::undefined_uses;
 use crate::import::{import, program};
 use crate::read::pt2::{self, Copies, Exported};
 use crate::read::sniff::Kind;
@@ -40,6 +41,9 @@ pub fn imported(
     let (name, form, folder) = (Arc::from(name), ModelFormat::Binary, folder.to_owned());
     Ok(match model {
         Ok((model, remarks)) => {
+            if let Some(fault) = undefined_uses(&model).first() {
+                return Err(Failure::new(format!("onnx-fix failed: {fault}; please report this")));
+            }
             let findings = [findings, remarks].concat();
             Ok(ModelFile { name, model, findings, form, folder, bytes })
         }

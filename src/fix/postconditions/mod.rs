@@ -23,7 +23,7 @@ pub struct Kept {
 /// Returns the faults of `after`, the result of rewriting `before`.
 /// The result is empty, unless this program or a rule has a bug.
 pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> Vec<Finding> {
-    let mut faults = if is_sound(before) { loose_ends(after) } else { Vec::new() };
+    let mut faults = if is_sound(before) { undefined_uses(after) } else { Vec::new() };
     faults.extend(changed_interface(before, after));
     faults.extend(new_among(names::faults(before), names::faults(after)));
     // Inferred from scratch, because the incrementally updated facts may be wrong.
@@ -48,8 +48,8 @@ fn new_among(before: Vec<String>, after: Vec<String>) -> impl Iterator<Item = St
     after.into_iter().filter(move |fault| !before.contains(fault))
 }
 
-/// Returns uses without a preceding definition.
-fn loose_ends(model: &Model) -> Vec<String> {
+/// Returns faults for uses of values that no preceding node, input or initializer defines.
+pub fn undefined_uses(model: &Model) -> Vec<String> {
     let mut faults = Vec::new();
     let functions = model.functions.iter().map(|function| function.body);
     for root in functions.chain([model.main]) {
@@ -123,7 +123,7 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
 fn is_sound(model: &Model) -> bool {
     let all = model.graphs.ids().flat_map(|graph| scopes::captures(model, graph));
     let missing = |value: ValueId| model.values[value].def == Def::Missing;
-    !all.into_iter().any(missing) && loose_ends(model).is_empty()
+    !all.into_iter().any(missing) && undefined_uses(model).is_empty()
 }
 
 #[cfg(test)]
