@@ -49,6 +49,7 @@ class FixOptions(TypedDict, total=False):
     fold_limit: int
     fold_qdq: bool
     infer_shapes: bool
+    allow_errors: bool
     dynamic: Mapping[str, Mapping[int, str]]
     fix_shape: Mapping[str, Sequence[int]]
     verify: bool

@@ -100,7 +100,7 @@ pub fn lint(
 /// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
 ///
 /// # Errors
-/// The run fails, or has a finding at level error.
+/// The run fails, or errors prevent writing the result.
 pub fn fix(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,
@@ -109,7 +109,7 @@ pub fn fix(
     let done = guarded("onnx-fix", || fix::done(&args, content))??;
     let refusal = |message: &str| Refusal { message: message.to_owned(), findings: done.findings.clone() };
     done.ended.as_ref().map_err(|failure| refusal(failure.message()))?;
-    if done.findings.iter().any(|finding| finding.level == Level::Error) {
+    if !done.is_written && done.findings.iter().any(|finding| finding.level == Level::Error) {
         return Err(refusal(""));
     }
     let fix::Done { output, findings, report, .. } = done;

@@ -119,6 +119,8 @@ pub struct Done {
     /// The findings rendered in `said`.
     pub findings: Vec<Finding>,
     pub report: Option<Report>,
+    /// Whether the result is in its file or in `output`.
+    pub is_written: bool,
     pub ended: Result<Status, Failure>,
 }
 
@@ -214,6 +216,7 @@ impl Task<'_> {
             said: String::new(),
             findings: Vec::new(),
             report: None,
+            is_written: false,
             ended: Ok(Status::Clean),
         };
         done.ended = self.run(args, content, &mut done);
@@ -314,6 +317,7 @@ impl Task<'_> {
                 true => done.output = save::encoded(source, outcome, &saving)?,
                 false => save::save(source, outcome, &saving, target)?,
             }
+            done.is_written = true;
         }
         Ok(status)
     }
