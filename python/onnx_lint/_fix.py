@@ -72,12 +72,13 @@ def convert_version(model: Held, target_version: int, *, output: None = None) ->
 def convert_version(model: Any, target_version: int, *, output: PathLike | None = None) -> Any:
     """Converts a model to another opset, up or down. Replaces `onnx.version_converter.convert_version`.
 
-    The result is equivalent to the input wherever the model runs. Only the changes that the opset requires are made.
+    The result is equivalent to the input wherever the model runs. Only the changes that the opset requires are made;
+    errors of the input remain.
 
     Raises:
         OnnxLintError: a node cannot be converted; the text names each such node, with the reason.
     """
-    return apply(model, output, opset=operator.index(target_version), **_ALONE)
+    return apply(model, output, opset=operator.index(target_version), allow_errors=True, **_ALONE)
 
 
 # Rules that find contradictions, and violations of the specification.
