@@ -25,7 +25,7 @@ OPERATOR_SECONDS = 300
 CONVERSION_SECONDS = 120
 # Operators that may return the index of any of several equal elements.
 UNORDERED = ("topk", "kthvalue", "sort", "argsort", "msort", "median", "nanmedian", "mode", "cummax", "cummin")
-MISSING_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "is invalid.")
+MISSING_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation")
 
 
 def main():
