@@ -55,7 +55,7 @@ pub struct Fixed {
     pub output: Vec<Bytes>,
     /// The changes.
     pub report: Report,
-    /// The findings of the run, none of them at level error.
+    /// The findings of the run; those at level error did not prevent writing the result.
     pub findings: Vec<Finding>,
 }
 

@@ -202,11 +202,11 @@ fn data_file(model: &Model, target: &Path) -> (PathBuf, String) {
 fn put(target: &Path, pieces: &[Bytes], pending: Vec<Pending>) -> Result<(), SaveError> {
     let failed = |error| SaveError::Unwritable { path: target.to_owned(), error };
     let write = |out: &mut dyn Write| pieces.iter().try_for_each(|piece| out.write_all(piece));
-    if is_special(target) && !pending.is_empty() {
-        return Err(SaveError::Format("external data cannot be written beside a pipe or device".to_owned()));
-    }
     if is_special(target) {
-        return replace(target, write).map_err(failed);
+        if pending.is_empty() {
+            return replace(target, write).map_err(failed);
+        }
+        return Err(SaveError::Format("external data cannot be written beside a pipe or device".to_owned()));
     }
     let model = Pending::write(target, write).map_err(failed)?;
     for data in pending {

@@ -70,13 +70,14 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
                 matches.filter_map(|one| patch(&host, rule, direction, one)).collect::<Vec<_>>()
             });
             // So does one of dynamic sizes, one of which is 0.
-            let sizes: Vec<_> =
-                made.iter().map_while(|(value, _)| dynamic_without_elements(*value, &facts)).collect();
-            let emptied = (sizes.len() == made.len()).then(|| patch_of_empty(&host, id, &sizes)).flatten();
+            let emptied = || {
+                let sizes = made.iter().map(|(value, _)| dynamic_without_elements(*value, &facts));
+                patch_of_empty(&host, id, &sizes.collect::<Option<Vec<_>>>()?)
+            };
             let found = match made.is_empty() {
                 true => Some(constants(model, id)),
-                false if emptied.is_some() => emptied,
-                false => found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value))),
+                false => emptied()
+                    .or_else(|| found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value)))),
             };
             let Some(mut patch) = found else {
                 left.push(Left { node: id, has_rule: rules.is_some() });
