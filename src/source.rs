@@ -136,6 +136,7 @@ impl SourceFiles {
             width: 0,
             code,
             function: function.filter(|name| !name.is_empty()).map(Arc::from),
+            cell: None,
         }
     }
 

@@ -14,7 +14,7 @@ pub mod sink;
 
 pub use applicability::Applicability;
 pub use finding::{Finding, Fix, Level};
-pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
+pub use place::{Cell, GraphPlace, Place, SourcePlace, TextPlace};
 pub use reason::reason;
 pub(crate) use reason::{unreadable, unwritable};
 pub use rewrite::{Position, Rewrite};

@@ -17,6 +17,28 @@ pub struct SourcePlace {
     pub code: Option<Arc<str>>,
     /// Python function that contains the line, if recorded.
     pub function: Option<Arc<str>>,
+    /// Cell that contains the line, if the file is a notebook. Columns are those of the cell.
+    pub cell: Option<Cell>,
+}
+
+/// Line of a code cell in a notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell {
+    /// 1-based number among the code cells.
+    pub number: u32,
+    /// 1-based line in the cell.
+    pub line: u32,
+}
+
+impl SourcePlace {
+    /// Returns the place as text: `net.py:7:4`, or `net.ipynb:cell 3:7:4`. An unknown column is omitted.
+    pub fn locus(&self) -> String {
+        let column = if self.column > 0 { format!(":{}", self.column) } else { String::new() };
+        match self.cell {
+            Some(cell) => format!("{}:cell {}:{}{column}", self.file, cell.number, cell.line),
+            None => format!("{}:{}{column}", self.file, self.line),
+        }
+    }
 }
 
 /// Node, value or attribute of a model, shown as ONNX text.

@@ -111,6 +111,18 @@ fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding
             let text = String::from_utf8_lossy(&bytes);
             Linted::new(python::lint(&text, &input.name, &options.sources), true)
         }
+        Kind::Notebook => lint_notebook(input, &bytes, options),
+    }
+}
+
+fn lint_notebook(input: &Input, bytes: &[u8], options: &LintOptions) -> Linted {
+    let text = String::from_utf8_lossy(bytes);
+    match python::lint_notebook(&text, &input.name, &options.sources) {
+        Some(findings) => Linted::new(findings, true),
+        None => {
+            let message = "the notebook cannot be read: it is no JSON with cells";
+            Linted::unreadable(rule_ids::UNREADABLE_MODEL.finding(message, Place::File))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::diag::{Finding, Level, RuleId};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::python;
-use crate::source::{SourceFiles, is_library};
+use crate::source::{SourceFiles, is_installed, is_library};
 use crate::torch::trace::Trace;
 
 /// Lints the functions that `model` was exported from, as far as their sources are available.
@@ -63,6 +63,9 @@ fn lint_lines(
         let holds = |finding: &Finding| python::is_size_branch(finding) || python::is_size_fraction(finding);
         findings.retain(|finding| !is_right(finding) || holds(finding));
     }
+    // Packages handle what their own code branches on: only the graph can prove a fault of theirs.
+    let is_packaged = |one: &&mut Finding| one.source.as_ref().is_some_and(|at| is_installed(&at.file));
+    findings.iter_mut().filter(is_packaged).for_each(|one| one.level = one.level.min(Level::Info));
     said.extend(findings);
 }
 

@@ -12,6 +12,7 @@ mod calls;
 pub mod comments;
 mod decisions;
 mod dtypes;
+mod excerpt;
 mod expressions;
 mod factories;
 mod functional;
@@ -20,12 +21,14 @@ mod imports;
 mod indexing;
 mod interpreter;
 mod library;
+mod notebook;
 mod numpy;
 mod operators;
 mod parameters;
 mod program;
 mod report;
 pub mod search;
+mod snippet;
 mod statements;
 mod syntax;
 mod syntax_error;
@@ -44,6 +47,7 @@ use std::sync::Arc;
 use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 use crate::source::SourceFiles;
 
+use excerpt::Excerpt;
 use import_context::ImportContext;
 use interpreter::{Interpreter, Reached};
 use library::Library;
@@ -57,6 +61,30 @@ pub use syntax::on_one_line;
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
 /// reported. Functions of other files are followed if `sources` contains them.
 pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
+    match snippet::layout(text) {
+        Some(excerpt) => lint_excerpt(&excerpt, file, sources),
+        None => lint_code(text, file, sources),
+    }
+}
+
+/// Lints the code cells of a Jupyter notebook, as one script; `None` if the text is not a notebook.
+pub fn lint_notebook(text: &str, file: &str, sources: &SourceFiles) -> Option<Vec<Finding>> {
+    Some(lint_excerpt(&notebook::code(text)?, file, sources))
+}
+
+/// Returns the code of a notebook on the lines that it has in the file.
+///
+/// `None` if the text is not a notebook.
+pub fn notebook_lines(text: &str) -> Option<String> {
+    Some(notebook::code(text)?.in_file())
+}
+
+fn lint_excerpt(excerpt: &Excerpt, file: &str, sources: &SourceFiles) -> Vec<Finding> {
+    let findings = lint_code(&excerpt.text, file, sources);
+    findings.into_iter().filter_map(|finding| excerpt.restored(finding, file)).collect()
+}
+
+fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     let mut findings = look(text, file, &[], sources);
     findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
     findings
@@ -72,6 +100,7 @@ fn invalid(text: &str, file: &str, line: u32) -> Finding {
         width: 0,
         code: code.map(|code| Arc::from(code.trim())),
         function: None,
+        cell: None,
     };
     let mut finding = rule_ids::UNREADABLE_PART
         .at(Level::Error)

@@ -7,7 +7,7 @@ use super::interpreter::Interpreter;
 use super::program::ClassKind;
 use super::report::{self, Decision};
 use super::syntax::{bare, children, field, fields, text};
-use super::value::Value;
+use super::value::{Traced, Value};
 
 /// Whether the code after a statement is unreachable.
 pub type Ends = bool;
@@ -141,6 +141,9 @@ impl<'t> Interpreter<'t> {
             && let Some(returned) = children(node).first()
         {
             self.dictionary_output(bare(*returned), &value);
+            if matches!(&value, Value::Array(array) if array.traced == Traced::Elements) {
+                self.say(*returned, report::array_output(*returned, self.source));
+            }
         }
         if let Some(frame) = self.frames.last_mut() {
             let before = frame.returned.take();

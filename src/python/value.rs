@@ -208,6 +208,9 @@ impl Value {
     pub fn traced(&self) -> Traced {
         match self {
             Value::Array(array) => array.traced,
+            Value::Items(items) if !self.is_size() => {
+                items.iter().map(Value::traced).max().unwrap_or(Traced::Nothing)
+            }
             value if value.is_size() => Traced::Sizes,
             _ => Traced::Nothing,
         }

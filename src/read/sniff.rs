@@ -19,6 +19,8 @@ pub enum Kind {
     Log,
     /// Python source.
     Python,
+    /// Jupyter notebook.
+    Notebook,
     /// A Git LFS pointer; the file itself was not fetched.
     LfsPointer,
     /// JSON or protobuf text, by content or extension, that is not a model.
@@ -104,6 +106,7 @@ fn is_field_of_model(line: &str) -> bool {
 fn by_extension(extension: &str) -> Option<Kind> {
     match extension {
         "py" => Some(Kind::Python),
+        "ipynb" => Some(Kind::Notebook),
         "log" => Some(Kind::Log),
         "onnxtxt" => Some(Kind::OnnxText),
         "textproto" | "pbtxt" | "prototxt" => Some(Kind::Textproto),
@@ -173,6 +176,7 @@ mod tests {
         check("-", "import torch\n\nclass M: pass\n", Kind::Python);
         check("-", "TracerWarning: Converting a tensor\n", Kind::Log);
         check("a.log", "import torch\n", Kind::Log);
+        check("a.ipynb", "{\"cells\": []}", Kind::Notebook);
         check("a.onnx", "<!DOCTYPE html>", Kind::Onnx);
         check("a.onnx", "", Kind::Onnx);
     }

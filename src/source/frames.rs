@@ -91,10 +91,13 @@ pub fn is_library(file: &str) -> bool {
     })
 }
 
-/// Whether `file` belongs to an installed package, which users do not edit.
+/// Whether `file` belongs to an installed or downloaded package, which users do not edit.
 pub fn is_installed(file: &str) -> bool {
-    file.split(['/', '\\']).any(|part| matches!(part, "site-packages" | "dist-packages"))
+    file.split(['/', '\\']).any(|part| PACKAGE_FOLDERS.contains(&part))
 }
+
+/// Directories that hold packages: of pip and conda, of Debian, of the Hub's remote code.
+const PACKAGE_FOLDERS: [&str; 3] = ["site-packages", "dist-packages", "transformers_modules"];
 
 /// Whether a path component is the directory of the standard library: `python3.11`.
 fn is_versioned_python(part: &str) -> bool {

@@ -16,8 +16,8 @@ use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 
 /// File name suffixes that a folder search accepts. Files named explicitly may have any.
-const SUFFIXES: [&str; 8] =
-    [".onnx", ".onnxtxt", ".textproto", ".json", ".pt2", ".torchir.txt", ".log", ".py"];
+const SUFFIXES: [&str; 9] =
+    [".onnx", ".onnxtxt", ".textproto", ".json", ".pt2", ".torchir.txt", ".log", ".py", ".ipynb"];
 
 /// Folders with third-party or generated files, which a search skips.
 const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "venv"];
@@ -58,7 +58,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
 /// Returns `None` for other bytes, or if the name ends like that of a log or of Python.
 fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
     let is_text = matches!(sniff(name, content), Kind::Log | Kind::Python | Kind::Other);
-    let is_named = [".log", ".txt", ".py"].iter().any(|end| name.ends_with(end));
+    let is_named = [".log", ".txt", ".py", ".ipynb"].iter().any(|end| name.ends_with(end));
     (is_text && !is_named).then_some(Kind::Onnx)
 }
 

@@ -19,6 +19,7 @@ use crate::cli::catalog::Catalog;
 use crate::cli::{paths, selectors};
 use crate::diag::{Finding, Place, Selection, SourcePlace};
 use crate::evidence::{Accepted, Input, Linted};
+use crate::python::notebook_lines;
 use crate::read::sniff::{Kind, sniff};
 use crate::source::LocalPlace;
 
@@ -196,7 +197,7 @@ fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
 fn language(input: &Input) -> Option<Language> {
     let kind = input.kind.or_else(|| Some(sniff(&input.name, &input.read().ok()?)));
     match kind? {
-        Kind::Python => Some(Language::Python),
+        Kind::Python | Kind::Notebook => Some(Language::Python),
         Kind::OnnxText => Some(Language::OnnxText),
         _ => None,
     }
@@ -207,8 +208,12 @@ fn own_path(input: &Input) -> PathBuf {
     input.path.as_deref().map_or_else(|| PathBuf::from(&*input.name), paths::absolute)
 }
 
+/// Reads a text. The code of a notebook is on the lines that it has in the file.
 fn read(input: &Input) -> String {
-    input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    let text = input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let is_notebook = sniff(&input.name, text.as_bytes()) == Kind::Notebook;
+    let code = if is_notebook { notebook_lines(&text) } else { None };
+    code.unwrap_or(text)
 }
 
 fn file_name(path: &str) -> Option<&str> {

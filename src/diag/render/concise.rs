@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::excerpt::one_line;
 use super::look::Look;
-use super::spot::{Spot, node_path, spot};
+use super::spot::{Spot, cell, node_path, spot};
 use super::{Run, summary};
 use crate::diag::{Finding, Level, Place};
 
@@ -31,7 +31,7 @@ pub fn render(run: Run, look: Look) -> String {
 /// Returns the details in parentheses: node or byte offset, model, and recorded Python line.
 fn details(finding: &Finding, spot: Spot) -> String {
     let is_in_python = *spot.file != *finding.file;
-    let mut details = Vec::new();
+    let mut details = Vec::from_iter(cell(finding));
     match &finding.place {
         Place::Offset(offset) => details.push(format!("byte {offset}")),
         Place::Graph(graph) if !graph.node.is_empty() && (is_in_python || graph.at.is_none()) => {

@@ -127,6 +127,7 @@ mod tests {
             width: 0,
             code: None,
             function: None,
+            cell: None,
         };
         let at_line = |file| Finding {
             is_here: true,

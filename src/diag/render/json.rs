@@ -70,7 +70,8 @@ fn source(source: &SourcePlace) -> Value {
     let end = (source.column > 0 && source.width > 0).then(|| source.column.saturating_add(source.width));
     known([
         ("file", json!(source.file)),
-        ("line", json!(source.line)),
+        ("cell", json!(source.cell.map(|cell| cell.number))),
+        ("line", json!(source.cell.map_or(source.line, |cell| cell.line))),
         ("column", json!(Some(source.column).filter(|&column| column > 0))),
         ("end_column", json!(end)),
         ("function", json!(source.function)),

@@ -80,12 +80,11 @@ fn at(file: &str, place: &Place, room: usize) -> Snippet {
 }
 
 fn python(source: &SourcePlace, room: usize) -> Snippet {
-    let column = if source.column > 0 { format!(":{}", source.column) } else { String::new() };
     let code = source.code.as_deref().filter(|code| !code.trim().is_empty());
     Snippet {
-        number: source.line,
+        number: source.cell.map_or(source.line, |cell| cell.line),
         excerpt: code.map(|code| Excerpt::at_column(code, source.column, source.width, room)),
-        ..Snippet::locus(format!("{}:{}{column}", source.file, source.line))
+        ..Snippet::locus(source.locus())
     }
 }
 

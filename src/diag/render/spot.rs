@@ -31,13 +31,9 @@ pub fn spot(finding: &Finding) -> Spot<'_> {
 }
 
 fn source_spot(source: &SourcePlace) -> Spot<'_> {
-    Spot {
-        file: &source.file,
-        line: source.line,
-        column: source.column,
-        width: source.width,
-        code: source.code.as_deref(),
-    }
+    // The columns of a notebook's code are not those of its JSON.
+    let (column, width) = if source.cell.is_some() { (0, 0) } else { (source.column, source.width) };
+    Spot { file: &source.file, line: source.line, column, width, code: source.code.as_deref() }
 }
 
 /// Converts a place in the linted file; `is_here` is true if Python files are local.
@@ -70,12 +66,17 @@ pub fn is_nested(graph: &GraphPlace) -> bool {
     graph.graph.contains('/')
 }
 
-/// Returns the message with the help, for formats with a single text.
+/// Returns the cell of a notebook and the line in it as text: `cell 3:7`.
+pub fn cell(finding: &Finding) -> Option<String> {
+    let cell = finding.source.as_ref()?.cell?;
+    Some(format!("cell {}:{}", cell.number, cell.line))
+}
+
+/// Returns the message with cell and help, for formats with a single text.
 pub fn message_and_help(finding: &Finding) -> String {
-    match &finding.help {
-        Some(help) => format!("{}\nhelp: {help}", finding.message),
-        None => finding.message.clone(),
-    }
+    let cell = cell(finding).map_or_else(String::new, |cell| cell + ": ");
+    let help = finding.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+    format!("{cell}{}{help}", finding.message)
 }
 
 /// Returns the message with help, node and remote Python line, for formats with a single text.

@@ -29,6 +29,7 @@ fn baked() -> Finding {
         width: 16,
         code: Some(Arc::from("        return x.reshape(2, 12)")),
         function: Some(Arc::from("forward")),
+        cell: None,
     };
     let message = "`Reshape` fixes the batch at 2, but input `in0` has a dynamic batch";
     let finding = Finding::new("EXP001", "baked-shape", Level::Error, message, Place::Graph(place))

@@ -25,9 +25,9 @@ pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };
 pub use values::{
-    array_meets_tensor, copied, dictionary_output, fraction_made_number, from_numpy, is_size_fraction, item,
-    numpy_function, one_hot, overflow, promotion, python_operator, size_made_number, sizes_copied,
-    string_output, tensor_data, to_numpy, training,
+    array_meets_tensor, array_output, copied, dictionary_output, fraction_made_number, from_numpy,
+    is_size_fraction, item, numpy_function, one_hot, overflow, promotion, python_operator, size_made_number,
+    sizes_copied, string_output, tensor_data, to_numpy, training,
 };
 
 /// A finding without its location.
@@ -139,6 +139,7 @@ impl<'t> Interpreter<'t> {
             width: count(&self.source[start..shown]),
             code: Some(whole.into()),
             function: function.map(|index| self.program.functions[index].name.into()),
+            cell: None,
         }
     }
 }

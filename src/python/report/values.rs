@@ -113,6 +113,20 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
     }
 }
 
+/// Reports a NumPy array that `forward` returns, made from tensors or random numbers.
+pub fn array_output(node: Node, source: &str) -> Words {
+    let code = one_line(node, source);
+    Words {
+        rule: rule_ids::NUMPY_CONSTANT,
+        level: Level::Warning,
+        message: format!(
+            "`{code}` is a NumPy array: the graph keeps the values that it has during the export"
+        ),
+        note: "exporters record PyTorch operations, not NumPy operations",
+        help: "compute the output with `torch.` functions, such as `torch.cat` and `torch.rand`".into(),
+    }
+}
+
 /// Reports a NumPy function of a tensor, or of the sizes of one.
 pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> Words {
     let call = one_line(node, source);

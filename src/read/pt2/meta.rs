@@ -70,6 +70,7 @@ pub fn source_line(stack: &str) -> Option<SourcePlace> {
         width: 0,
         code: frame.code.map(Arc::from),
         function: (!frame.function.is_empty()).then(|| Arc::from(frame.function)),
+        cell: None,
     })
 }
 

@@ -85,7 +85,8 @@ impl Weights {
                 "parameter" => "parameter_name",
                 "buffer" => "buffer_name",
                 "tensor_constant" => "tensor_constant_name",
-                "user_input" => continue,
+                // A Python argument: the nodes that use it repeat its value.
+                "user_input" | "constant_input" => continue,
                 other => return Err(format!("inputs of kind `{other}` are not supported")),
             };
             let named = fields.get("arg").and_then(|arg| arg.get("name")).and_then(Json::as_str);

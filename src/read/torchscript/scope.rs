@@ -50,6 +50,7 @@ pub fn source(comment: &str) -> Option<SourcePlace> {
         width: 0,
         code: None,
         function: None,
+        cell: None,
     })
 }
 

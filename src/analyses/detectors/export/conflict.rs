@@ -179,10 +179,11 @@ fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
 /// Returns the demand of a Reshape with -1 in place of `batch`, whose result has `rows` rows.
 ///
 /// The demand is that the product of the other axes equals the product of the constants in its target.
+/// A Reshape of one dynamic axis to `{-1, 16}` splits it into chunks, and any number of rows is intended.
 fn leads(demands: &Demands, node: &Node, batch: &Dim, rows: &Dim) -> Option<Demand> {
     let (target, data) = (reshape_target(demands.cx, node)?, demands.cx.input(node, 0)?.dims()?);
     let (first, behind) = target.split_first()?;
-    let (leading, axes) = data.split_first()?;
+    let (leading, axes) = data.split_first().filter(|(_, axes)| axes.len() > 1)?;
     let result = node.output(0).and_then(|value| demands.cx.facts[value].dims())?;
     let makes_rows = result.first() == Some(&Some(rows.clone()));
     let is_reshape = node.is("Reshape");

@@ -77,6 +77,7 @@ impl Suppressions<'_> {
                 width: place.width,
                 code: Some(place.text.clone()),
                 function: None,
+                cell: None,
             }),
             Language::OnnxText | Language::Rules => Place::Text(place.clone()),
         };
