@@ -258,3 +258,45 @@ class Net(nn.Module):
 class Net(nn.Module):
     def forward(self, x):
         return x * x
+
+
+# CAL050 before
+class Net(nn.Module):
+    def forward(self, index):
+        out = torch.zeros(index.shape[0], 5)
+        return torch.scatter_(out, 1, index.unsqueeze(1), 1.0)
+
+
+# CAL050 after
+class Net(nn.Module):
+    def forward(self, index):
+        out = torch.zeros(index.shape[0], 5)
+        return torch.scatter(out, 1, index.unsqueeze(1), 1.0)
+
+
+# CAL051 before
+net = nn.Linear(4, 2).cuda()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL051 after
+net = nn.Linear(4, 2).cuda()
+torch.onnx.export(net, (torch.rand(3, 4, device="cuda"),), "net.onnx")
+
+
+# CAL052 before
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL052 after
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4), torch.ones(3, 4)), "net.onnx")

@@ -19,6 +19,9 @@ macro_rules! rule_ids {
 }
 
 rule_ids! {
+    UNKNOWN_ATTRIBUTE "CAL050" "unknown-attribute" Error
+    DEVICE_MISMATCH "CAL051" "device-mismatch" Error
+    FORWARD_ARGUMENTS "CAL052" "forward-arguments" Error
     ADAPTED_FORM "CVT000" "adapted-form" Info
     INLINED_FUNCTION "CVT002" "inlined-function" Info
     RELABELLED_VERSION "CVT004" "relabelled-version" Info

@@ -13,6 +13,7 @@ pub mod comments;
 mod decisions;
 mod dtypes;
 mod excerpt;
+mod export_call;
 mod expressions;
 mod factories;
 mod functional;
@@ -27,6 +28,7 @@ mod operators;
 mod parameters;
 mod program;
 mod report;
+mod script;
 pub mod search;
 mod snippet;
 mod statements;
@@ -86,6 +88,7 @@ fn lint_excerpt(excerpt: &Excerpt, file: &str, sources: &SourceFiles) -> Vec<Fin
 
 fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     let mut findings = look(text, file, &[], sources);
+    findings.extend(script::lint(text, file, sources));
     findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
     findings
 }

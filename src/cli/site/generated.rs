@@ -32,7 +32,8 @@ pub fn pages(catalog: &Catalog) -> Vec<Generated> {
 }
 
 /// The families of rules with their subjects.
-const FAMILIES: [(&str, &str); 20] = [
+const FAMILIES: [(&str, &str); 21] = [
+    ("CAL", "Calls of exporters"),
     ("EXP", "Baked-in values and other export faults"),
     ("IDX", "Indices and indexed writes"),
     ("DTY", "Element types"),

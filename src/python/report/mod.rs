@@ -6,6 +6,7 @@ mod rewrite;
 mod values;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tree_sitter::Node;
 
@@ -123,24 +124,30 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the source location of a node.
     pub fn place(&self, node: Node<'t>) -> SourcePlace {
-        let start = node.start_byte();
-        let at = rewrite::position(start, node.start_position(), self.source);
-        let line_start = self.source[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = self.source[start..].find('\n').map_or(self.source.len(), |at| start + at);
-        let whole = self.source[line_start..line_end].trim_end();
-        let code = without_comment(whole).len();
-        let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        let shown = node.end_byte().min(line_start + code).max(start);
         let function = self.frames.last().and_then(|frame| frame.function);
-        SourcePlace {
-            file: self.file.clone(),
-            line: at.line,
-            column: at.column,
-            width: count(&self.source[start..shown]),
-            code: Some(whole.into()),
-            function: function.map(|index| self.program.functions[index].name.into()),
-            cell: None,
-        }
+        let function = function.map(|index| self.program.functions[index].name);
+        place_of(node, self.source, self.file.clone(), function)
+    }
+}
+
+/// Returns the source location of a node of the text `source`.
+pub fn place_of(node: Node, source: &str, file: Arc<str>, function: Option<&str>) -> SourcePlace {
+    let start = node.start_byte();
+    let at = rewrite::position(start, node.start_position(), source);
+    let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+    let whole = source[line_start..line_end].trim_end();
+    let code = without_comment(whole).len();
+    let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let shown = node.end_byte().min(line_start + code).max(start);
+    SourcePlace {
+        file,
+        line: at.line,
+        column: at.column,
+        width: count(&source[start..shown]),
+        code: Some(whole.into()),
+        function: function.map(Arc::from),
+        cell: None,
     }
 }
 

@@ -1,0 +1,203 @@
+//! Attributes: reads and writes.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::field;
+use super::calls::Args;
+use super::heap::Object;
+use super::library;
+use super::machine::{Eval, Machine};
+use super::value::{Function, FunctionKind, Value};
+
+impl<'t> Machine<'t> {
+    /// Evaluates `x.name`.
+    pub fn attribute_expression(&mut self, node: Node<'t>) -> Eval<'t> {
+        let object = self.evaluate_optional(field(node, "object"))?;
+        let Some(name) = field(node, "attribute") else { return Ok(Value::Unknown) };
+        self.attribute(&object, self.text(name), node)
+    }
+
+    /// Returns an attribute. `node` is the place of a fault.
+    pub fn attribute(&mut self, object: &Value<'t>, name: &str, node: Node<'t>) -> Eval<'t> {
+        match object {
+            Value::Name(path) => self.library_attribute(path, name, node),
+            Value::Tensor(tensor) => self.tensor_attribute(&tensor.clone(), name, node),
+            Value::Super(inner) => {
+                let (this, class) = (**inner).clone();
+                Ok(self.super_attribute(&this, class, name))
+            }
+            Value::Object(reference) => self.object_attribute(object, *reference, name, node),
+            Value::Str(_) | Value::Tuple(_) | Value::Range(..) => {
+                Ok(Value::Method(Rc::new((object.clone(), Rc::from(name)))))
+            }
+            Value::Device(text) if name == "type" => Ok(Value::str(text.split(':').next().unwrap_or(text))),
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    fn library_attribute(&mut self, path: &Rc<str>, name: &str, node: Node<'t>) -> Eval<'t> {
+        if let Some(stop) = self.missing_name(path, name, node) {
+            return Err(stop);
+        }
+        Ok(library::constant(path, name).unwrap_or_else(|| Value::name(&library::canonical(path, name))))
+    }
+
+    fn object_attribute(
+        &mut self,
+        object: &Value<'t>,
+        reference: usize,
+        name: &str,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let method = || Value::Method(Rc::new((object.clone(), Rc::from(name))));
+        match self.heap.get(reference) {
+            Object::Scope(scope) => Ok(scope.variables.get(name).cloned().unwrap_or_default()),
+            Object::List(_) | Object::Set(_) | Object::Dict(_) => Ok(method()),
+            Object::Class(class) => {
+                let is_open = class.open;
+                match self.class_attribute(reference, name, None) {
+                    Ok(Value::Function(function)) if function.kind == FunctionKind::OfClass => {
+                        Ok(Value::Bound(Rc::new((object.clone(), function))))
+                    }
+                    Ok(_) if is_open => Ok(Value::Unknown),
+                    Ok(value) => Ok(value),
+                    Err(Some(Value::Name(base))) if name == "apply" && base.ends_with("Function") => {
+                        Ok(method())
+                    }
+                    Err(_) if name == "__name__" => {
+                        Ok(self.heap.class(reference).map_or(Value::Unknown, |class| Value::str(class.name)))
+                    }
+                    Err(_) => Ok(Value::Unknown),
+                }
+            }
+            Object::Instance(instance) => {
+                if let Some(value) = instance.get(name) {
+                    return Ok(value.clone());
+                }
+                let (class, open) = (instance.class.clone(), instance.open);
+                self.inherited(object, &class, open, name, node)
+            }
+        }
+    }
+
+    /// Returns an attribute that the class of an instance provides.
+    fn inherited(
+        &mut self,
+        object: &Value<'t>,
+        class: &Value<'t>,
+        open: bool,
+        name: &str,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let method = || Value::Method(Rc::new((object.clone(), Rc::from(name))));
+        let Value::Object(class) = class else {
+            return Ok(match name {
+                "__class__" => class.clone(),
+                _ => method(),
+            });
+        };
+        match self.class_attribute(*class, name, None) {
+            Ok(Value::Function(function)) => self.bound(object, *class, function, node),
+            Ok(value) => Ok(value),
+            Err(_) if name == "__class__" => Ok(Value::Object(*class)),
+            Err(_) if name == "__dict__" => Ok(Value::Unknown),
+            Err(library) => {
+                let is_module = self.is_module(object) == Some(true);
+                if is_module && library::is_module_attribute(name) {
+                    return Ok(method());
+                }
+                let has_hook = self.class_attribute(*class, "__getattr__", None).is_ok()
+                    || self.class_attribute(*class, "__getattribute__", None).is_ok();
+                if is_module && !open && !has_hook && !name.starts_with("__") && library_is_plain(library) {
+                    return Err(self.no_attribute(object, *class, name, node));
+                }
+                Ok(Value::Unknown)
+            }
+        }
+    }
+
+    fn bound(
+        &mut self,
+        object: &Value<'t>,
+        class: usize,
+        function: Rc<Function<'t>>,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        match function.kind {
+            FunctionKind::Property => self.call_function(&function, Some(object.clone()), &Args::none(node)),
+            FunctionKind::Static => Ok(Value::Function(function)),
+            FunctionKind::OfClass => Ok(Value::Bound(Rc::new((Value::Object(class), function)))),
+            FunctionKind::Plain => Ok(Value::Bound(Rc::new((object.clone(), function)))),
+        }
+    }
+
+    /// Returns an attribute without running code; `None` if it is not an attribute of the object itself.
+    pub fn attribute_of(&self, object: &Value<'t>, name: &str) -> Option<Value<'t>> {
+        self.heap.instance(object.object()?)?.get(name).cloned()
+    }
+
+    /// Sets an attribute.
+    pub fn set_attribute(&mut self, object: &Value<'t>, name: &str, value: Value<'t>) {
+        match object {
+            Value::Object(reference) => match self.heap.get_mut(*reference) {
+                Object::Instance(instance) => instance.set(name, value),
+                Object::Scope(scope) => {
+                    scope.variables.insert(Rc::from(name), value);
+                }
+                Object::Class(class) => {
+                    class.attributes.retain(|(known, _)| &**known != name);
+                    class.attributes.push((Rc::from(name), value));
+                }
+                _ => {}
+            },
+            Value::Tensor(tensor) => {
+                let tensor = tensor.clone();
+                self.write(&tensor);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets the state of an object that unknown code may change, and of the objects below it.
+    pub fn forget(&mut self, value: &Value<'t>) {
+        let mut todo = vec![value.clone()];
+        let mut seen = vec![];
+        while let Some(value) = todo.pop() {
+            match value {
+                Value::Tensor(tensor) => self.write(&tensor),
+                Value::Tuple(items) => todo.extend(items.iter().cloned()),
+                Value::Object(object) if !seen.contains(&object) && seen.len() < MAX_FORGOTTEN => {
+                    seen.push(object);
+                    match self.heap.get_mut(object) {
+                        Object::List(list) | Object::Set(list) => {
+                            todo.append(&mut list.items);
+                            list.open = true;
+                        }
+                        Object::Dict(dict) => {
+                            todo.extend(dict.entries.drain(..).map(|(_, value)| value));
+                            dict.open = true;
+                        }
+                        Object::Instance(instance) => {
+                            for (_, value) in &mut instance.attributes {
+                                todo.push(std::mem::take(value));
+                            }
+                            instance.open = true;
+                        }
+                        Object::Class(_) | Object::Scope(_) => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Limit of the objects that one call forgets.
+const MAX_FORGOTTEN: usize = 4096;
+
+/// Returns true if the first library class in a lineage adds no attributes to a module.
+fn library_is_plain(library: Option<Value>) -> bool {
+    library.is_some_and(|base| matches!(base.path(), Some("torch.nn.Module")))
+}

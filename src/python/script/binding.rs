@@ -1,0 +1,281 @@
+//! Functions of the script: their values, and the binding of arguments to parameters.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::calls::Args;
+use super::machine::{Eval, Machine, Raised, Stop};
+use super::statements::Flow;
+use super::value::{Function, FunctionKind, Value};
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter<'t> {
+    pub name: &'t str,
+    /// Expression of the default.
+    pub default: Option<Node<'t>>,
+    pub annotation: Option<Node<'t>>,
+    pub kind: ParameterKind,
+}
+
+/// Kind of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    Positional,
+    KeywordOnly,
+    /// `*args`
+    Rest,
+    /// `**kwargs`
+    Keywords,
+}
+
+/// Decorators that do not change the behavior of a function for its callers.
+const NEUTRAL: [&str; 20] = [
+    "no_grad",
+    "inference_mode",
+    "enable_grad",
+    "wraps",
+    "override",
+    "abstractmethod",
+    "lru_cache",
+    "cache",
+    "ignore",
+    "unused",
+    "export",
+    "profile",
+    "main",
+    "command",
+    "record",
+    "typechecked",
+    "jaxtyped",
+    "final",
+    "option",
+    "argument",
+];
+
+impl<'t> Machine<'t> {
+    /// Returns a function, from its definition and the texts of its decorators.
+    pub fn function(&mut self, node: Node<'t>, decorators: &[&str]) -> Value<'t> {
+        let name = field(node, "name").map_or("<lambda>", |name| self.text(name));
+        let Some(frame) = self.frames.last() else { return Value::Unknown };
+        let (file, mut scope) = (frame.file, frame.scope);
+        let mut kind = FunctionKind::Plain;
+        for decorator in decorators {
+            let path = decorator.split('(').next().unwrap_or(decorator);
+            match path.rsplit('.').next().unwrap_or(path) {
+                "staticmethod" => kind = FunctionKind::Static,
+                "classmethod" => kind = FunctionKind::OfClass,
+                "property" | "cached_property" => kind = FunctionKind::Property,
+                last if NEUTRAL.contains(&last) => {}
+                _ => return Value::Unknown,
+            }
+        }
+        // The variables of a class body are not visible in its methods.
+        let class = self.class_body(scope);
+        if class.is_some() {
+            scope = self.heap.scope(scope).and_then(|scope| scope.parent).unwrap_or(scope);
+        }
+        let mut defaults = vec![];
+        for parameter in self.parameters(node) {
+            if let Some(default) = parameter.default {
+                defaults.push((parameter.name, self.evaluate(default).unwrap_or_default()));
+            }
+        }
+        Value::Function(Rc::new(Function { name, node, file, scope, class, defaults, kind }))
+    }
+
+    /// Runs the definition of a decorated function or class.
+    pub fn decorated(&mut self, node: Node<'t>) -> Result<(), Stop> {
+        let Some(definition) = field(node, "definition") else { return Ok(()) };
+        let decorators = children(node).into_iter().filter(|child| child.kind() == "decorator");
+        let decorators: Vec<&'t str> =
+            decorators.map(|one| self.text(one).trim_start_matches('@').trim()).collect();
+        let value = match definition.kind() {
+            "class_definition" => self.class_definition(definition, &decorators)?,
+            _ => self.function(definition, &decorators),
+        };
+        if let Some(name) = field(definition, "name") {
+            self.set_variable(self.text(name), value);
+        }
+        Ok(())
+    }
+
+    /// Returns the parameters of a function or lambda.
+    pub fn parameters(&self, function: Node<'t>) -> Vec<Parameter<'t>> {
+        let mut kind = ParameterKind::Positional;
+        let mut found = vec![];
+        for node in field(function, "parameters").map(children).unwrap_or_default() {
+            match node.kind() {
+                "keyword_separator" => kind = ParameterKind::KeywordOnly,
+                "list_splat_pattern" | "dictionary_splat_pattern" => {
+                    found.push(self.rest(node, node));
+                    kind = ParameterKind::KeywordOnly;
+                }
+                "typed_parameter" => {
+                    let inner = children(node).first().copied().unwrap_or(node);
+                    if inner.kind() == "identifier" {
+                        let annotation = field(node, "type");
+                        found.push(Parameter { name: self.text(inner), default: None, annotation, kind });
+                    } else {
+                        found.push(self.rest(inner, node));
+                        kind = ParameterKind::KeywordOnly;
+                    }
+                }
+                "identifier" => {
+                    found.push(Parameter { name: self.text(node), default: None, annotation: None, kind });
+                }
+                "default_parameter" | "typed_default_parameter" => {
+                    let name = field(node, "name").map_or("", |name| self.text(name));
+                    let (default, annotation) = (field(node, "value"), field(node, "type"));
+                    found.push(Parameter { name, default, annotation, kind });
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn rest(&self, pattern: Node<'t>, whole: Node<'t>) -> Parameter<'t> {
+        let name = children(pattern).first().map_or("", |name| self.text(*name));
+        let kind = match pattern.kind() {
+            "list_splat_pattern" => ParameterKind::Rest,
+            _ => ParameterKind::Keywords,
+        };
+        Parameter { name, default: None, annotation: field(whole, "type"), kind }
+    }
+
+    /// Returns the parameters of a function in its own file.
+    pub fn parameters_in(&mut self, function: &Rc<Function<'t>>) -> Vec<Parameter<'t>> {
+        let scope = function.scope;
+        if self.push(function.file, scope, Some(function.clone()), None, None).is_err() {
+            return vec![];
+        }
+        let parameters = self.parameters(function.node);
+        self.frames.pop();
+        parameters
+    }
+
+    /// Calls a function of the script. `this` is the object of a method.
+    pub fn call_function(
+        &mut self,
+        function: &Rc<Function<'t>>,
+        this: Option<Value<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let recursion = self.frames.iter().filter(|frame| frame.function.as_ref() == Some(function)).count();
+        if recursion > MAX_RECURSION {
+            return Ok(Value::Unknown);
+        }
+        let scope = self.inner_scope(Some(function.scope));
+        let call = Some((self.file(), args.node));
+        self.push(function.file, scope, Some(function.clone()), this.clone(), call)?;
+        let result = self.bind(function, this, args).and_then(|()| self.body(function));
+        let frame = self.frames.pop();
+        if is_generator(function.node) {
+            return result.map(|_| Value::Unknown);
+        }
+        let paths = frame.map(|frame| frame.returned).unwrap_or_default();
+        match result {
+            Ok(value) => {
+                let mut value = value;
+                for (other, heap) in paths {
+                    self.heap.join(&heap);
+                    value = value.join(&other);
+                }
+                Ok(value)
+            }
+            // The paths that returned before do not raise.
+            Err(Stop::Raised(raised)) if !paths.is_empty() => {
+                self.tell(raised.finding);
+                let mut value = None;
+                for (other, heap) in paths {
+                    value = Some(match value {
+                        None => {
+                            self.heap.restore(&heap);
+                            other
+                        }
+                        Some(known) => {
+                            self.heap.join(&heap);
+                            Value::join(known, &other)
+                        }
+                    });
+                }
+                Ok(value.unwrap_or_default())
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn body(&mut self, function: &Function<'t>) -> Eval<'t> {
+        let Some(body) = field(function.node, "body") else { return Ok(Value::Unknown) };
+        if function.node.kind() == "lambda" {
+            return self.evaluate(body);
+        }
+        Ok(match self.block(body)? {
+            Flow::Return(value) => value,
+            _ => Value::None,
+        })
+    }
+
+    /// Binds arguments to the parameters, in the frame of the function.
+    fn bind(
+        &mut self,
+        function: &Function<'t>,
+        this: Option<Value<'t>>,
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        let mut given = args.positional.iter().map(|(value, _)| value.clone());
+        let mut given: Vec<Value<'t>> = this.into_iter().chain(&mut given).collect();
+        let mut keywords: Vec<(Rc<str>, Value<'t>)> =
+            args.keywords.iter().map(|(name, value, _)| (name.clone(), value.clone())).collect();
+        let parameters = self.parameters(function.node);
+        given.reverse();
+        let mut missing = None;
+        for parameter in &parameters {
+            let value = match parameter.kind {
+                ParameterKind::Rest if args.open => {
+                    given.clear();
+                    Value::Unknown
+                }
+                ParameterKind::Rest => Value::tuple(given.drain(..).rev().collect()),
+                ParameterKind::Keywords => {
+                    let entries = keywords.drain(..).map(|(name, value)| (Value::Str(name), value)).collect();
+                    self.dict(entries, args.open)
+                }
+                kind => {
+                    let by_position = (kind == ParameterKind::Positional).then(|| given.pop()).flatten();
+                    let at = keywords.iter().position(|(name, _)| &**name == parameter.name);
+                    let by_name = at.map(|at| keywords.remove(at).1);
+                    let default = function.defaults.iter().find(|(name, _)| *name == parameter.name);
+                    let default = default.map(|(_, value)| value.clone());
+                    match by_position.or(by_name).or(if args.open { Some(Value::Unknown) } else { default }) {
+                        Some(value) => value,
+                        None => {
+                            missing.get_or_insert(parameter.name);
+                            Value::Unknown
+                        }
+                    }
+                }
+            };
+            self.set_variable(parameter.name, value);
+        }
+        let extra = !given.is_empty() || !keywords.is_empty();
+        if !args.open && (missing.is_some() || extra) {
+            let finding = self.arguments_fault(function, missing, &keywords, given.len(), args);
+            return Err(Stop::Raised(Box::new(Raised { kind: "TypeError".to_owned(), finding })));
+        }
+        Ok(())
+    }
+}
+
+/// Limit of the recursion of one function.
+const MAX_RECURSION: usize = 4;
+
+/// Returns true if a function contains `yield`.
+fn is_generator(function: Node) -> bool {
+    let body = field(function, "body");
+    let inner = body.map(super::super::syntax::within).unwrap_or_default();
+    function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
+}

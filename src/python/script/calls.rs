@@ -1,0 +1,167 @@
+//! Calls: evaluation of the arguments and resolution of the callee.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::machine::{Eval, Machine, Stop};
+use super::value::{FunctionKind, Value};
+
+/// Evaluated arguments of a call.
+#[derive(Clone, Debug)]
+pub struct Args<'t> {
+    /// The call.
+    pub node: Node<'t>,
+    /// Values and expressions of the positional arguments.
+    pub positional: Vec<(Value<'t>, Option<Node<'t>>)>,
+    /// Names, values and expressions of the keyword arguments.
+    pub keywords: Vec<(Rc<str>, Value<'t>, Option<Node<'t>>)>,
+    /// Whether there may be other arguments, from `*args` or `**kwargs`.
+    pub open: bool,
+}
+
+impl<'t> Args<'t> {
+    /// Returns arguments with the expression of a call, but without values.
+    pub fn none(node: Node<'t>) -> Self {
+        Args { node, positional: vec![], keywords: vec![], open: false }
+    }
+
+    /// Returns positional arguments without expressions.
+    pub fn of(node: Node<'t>, values: Vec<Value<'t>>) -> Self {
+        let positional = values.into_iter().map(|value| (value, None)).collect();
+        Args { positional, ..Args::none(node) }
+    }
+
+    /// Returns an argument by 0-based position or by name.
+    pub fn get(&self, position: usize, name: &str) -> Option<&Value<'t>> {
+        self.positional.get(position).map(|(value, _)| value).or_else(|| self.keyword(name))
+    }
+
+    /// Returns a keyword argument.
+    pub fn keyword(&self, name: &str) -> Option<&Value<'t>> {
+        self.keywords.iter().find(|(known, ..)| &**known == name).map(|(_, value, _)| value)
+    }
+
+    /// Returns the values of the positional arguments.
+    pub fn values(&self) -> Vec<Value<'t>> {
+        self.positional.iter().map(|(value, _)| value.clone()).collect()
+    }
+
+    /// Returns the values of all arguments.
+    pub fn all(&self) -> impl Iterator<Item = &Value<'t>> {
+        let keywords = self.keywords.iter().map(|(_, value, _)| value);
+        self.positional.iter().map(|(value, _)| value).chain(keywords)
+    }
+}
+
+impl<'t> Machine<'t> {
+    /// Evaluates a call.
+    pub fn call(&mut self, node: Node<'t>) -> Eval<'t> {
+        let Some(function) = field(node, "function") else { return Ok(Value::Unknown) };
+        if function.kind() == "identifier" && self.text(function) == "super" {
+            return self.super_object(node);
+        }
+        let callee = self.evaluate(function)?;
+        let args = self.arguments(node)?;
+        if callee == Value::Unknown
+            && let Some(result) = self.unknown_method(function, &args)?
+        {
+            return Ok(result);
+        }
+        let result = self.invoke(&callee, &args)?;
+        self.rebind_receiver(function, &callee, &result)?;
+        Ok(result)
+    }
+
+    /// Evaluates the arguments of a call.
+    pub fn arguments(&mut self, node: Node<'t>) -> Result<Args<'t>, Stop> {
+        let mut args = Args::none(node);
+        let Some(list) = field(node, "arguments") else { return Ok(args) };
+        if list.kind() == "generator_expression" {
+            let value = self.evaluate(list)?;
+            args.positional.push((value, Some(list)));
+            return Ok(args);
+        }
+        for child in children(list) {
+            match child.kind() {
+                "keyword_argument" => {
+                    let value = field(child, "value");
+                    let name = field(child, "name").map_or("", |name| self.text(name));
+                    let evaluated = self.evaluate_optional(value)?;
+                    args.keywords.push((Rc::from(name), evaluated, value));
+                }
+                "list_splat" => {
+                    let inner = self.evaluate_optional(children(child).first().copied())?;
+                    match self.items(&inner) {
+                        Some(items) if !args.open => {
+                            args.positional.extend(items.into_iter().map(|item| (item, Some(child))));
+                        }
+                        _ => args.open = true,
+                    }
+                }
+                "dictionary_splat" => {
+                    let inner = self.evaluate_optional(children(child).first().copied())?;
+                    self.spread_keywords(&inner, child, &mut args);
+                }
+                _ => {
+                    let value = self.evaluate(child)?;
+                    args.positional.push((value, Some(child)));
+                }
+            }
+        }
+        Ok(args)
+    }
+
+    fn spread_keywords(&mut self, inner: &Value<'t>, node: Node<'t>, args: &mut Args<'t>) {
+        let dict = inner.object().and_then(|object| self.heap.dict(object)).cloned();
+        let Some(dict) = dict else {
+            args.open = true;
+            return;
+        };
+        args.open |= dict.open;
+        for (key, value) in dict.entries {
+            match key {
+                Value::Str(name) => args.keywords.push((name, value, Some(node))),
+                _ => args.open = true,
+            }
+        }
+    }
+
+    /// Calls a value.
+    pub fn invoke(&mut self, callee: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        self.enter()?;
+        let result = self.invoke_any(callee, args);
+        self.leave();
+        result
+    }
+
+    fn invoke_any(&mut self, callee: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        match callee {
+            Value::Function(function) => self.call_function(&function.clone(), None, args),
+            Value::Bound(bound) => {
+                let (this, function) = (**bound).clone();
+                let this = (function.kind != FunctionKind::Static).then_some(this);
+                self.call_function(&function, this, args)
+            }
+            Value::Name(path) => self.library_call(&path.clone(), args),
+            Value::Method(method) => {
+                let (object, name) = (**method).clone();
+                self.method(&object, &name, args)
+            }
+            Value::Object(object) => self.call_object(*object, args),
+            _ => {
+                self.havoc(args);
+                Ok(Value::Unknown)
+            }
+        }
+    }
+
+    /// Forgets the state of the objects that an unknown function gets.
+    pub fn havoc(&mut self, args: &Args<'t>) {
+        let all: Vec<Value<'t>> = args.all().cloned().collect();
+        for value in all {
+            self.forget(&value);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Classes of the script: their definitions, instances and method resolution.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::calls::Args;
+use super::heap::{Class, Instance, Object};
+use super::machine::{Eval, Machine};
+use super::value::{Function, Ref, Value};
+
+/// Limit of the classes in a line of inheritance.
+const MAX_BASES: usize = 32;
+
+impl<'t> Machine<'t> {
+    /// Runs the definition of a class.
+    pub fn class_definition(&mut self, node: Node<'t>, decorators: &[&'t str]) -> Eval<'t> {
+        let name = field(node, "name").map_or("", |name| self.text(name));
+        let mut bases = vec![];
+        let mut open = false;
+        for base in field(node, "superclasses").map(children).unwrap_or_default() {
+            match base.kind() {
+                "keyword_argument" | "list_splat" | "dictionary_splat" => open = true,
+                _ => {
+                    let base = self.evaluate(base)?;
+                    bases.push(base);
+                }
+            }
+        }
+        let is_data = decorators.iter().any(|decorator| decorator.contains("dataclass"));
+        open |= decorators.len() > usize::from(is_data);
+        let is_tuple = bases.iter().any(|base| base.path().is_some_and(|path| path.ends_with("NamedTuple")));
+        let fields = (is_data || is_tuple).then(|| self.inherited_fields(&bases));
+        let class = Class { name, bases, attributes: vec![], fields, open };
+        let class = self.heap.add(Object::Class(class));
+        let Some(frame) = self.frames.last() else { return Ok(Value::Unknown) };
+        let (file, outer) = (frame.file, frame.scope);
+        let scope = self.inner_scope(Some(outer));
+        self.bind_in(scope, CLASS_MARK, Value::Object(class));
+        let function = frame_function(self);
+        self.push(file, scope, function, None, None)?;
+        let done = field(node, "body").map(|body| self.block(body)).transpose();
+        self.frames.pop();
+        done?;
+        let mut names: Vec<(Rc<str>, Value<'t>)> = self.heap.scope(scope).map_or(vec![], |scope| {
+            scope.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        });
+        names.retain(|(name, _)| &**name != CLASS_MARK);
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Object::Class(defined) = self.heap.get_mut(class) {
+            defined.attributes = names;
+        }
+        Ok(Value::Object(class))
+    }
+
+    fn inherited_fields(&self, bases: &[Value<'t>]) -> Vec<(&'t str, Option<Value<'t>>)> {
+        let classes = bases.iter().filter_map(|base| self.heap.class(base.object()?));
+        classes.filter_map(|class| class.fields.clone()).flatten().collect()
+    }
+
+    /// Returns the class whose body has this scope.
+    pub fn class_body(&self, scope: Ref) -> Option<Ref> {
+        self.heap.scope(scope)?.variables.get(CLASS_MARK)?.object()
+    }
+
+    /// Adds the field of a dataclass that an annotated assignment defines.
+    pub fn declare_field(&mut self, node: Node<'t>) {
+        if field(node, "type").is_none() {
+            return;
+        }
+        let Some(class) = self.frames.last().and_then(|frame| self.class_body(frame.scope)) else { return };
+        let name = field(node, "left").map_or("", |left| self.text(left));
+        let default = field(node, "right").map(|_| self.variable(name));
+        let default = default.map(|value| match value {
+            // `field(default_factory=list)`
+            Value::Object(object) if self.heap.instance(object).is_some() => {
+                let instance = self.heap.instance(object);
+                instance.and_then(|instance| instance.get("default").cloned()).unwrap_or_default()
+            }
+            other => other,
+        });
+        if let Object::Class(class) = self.heap.get_mut(class)
+            && let Some(fields) = &mut class.fields
+        {
+            fields.retain(|(known, _)| *known != name);
+            fields.push((name, default));
+        }
+    }
+
+    /// Returns a class and its bases in the order of method resolution, including library classes.
+    pub fn lineage(&self, class: Ref) -> Vec<Value<'t>> {
+        let mut found = vec![Value::Object(class)];
+        let mut at = 0;
+        while at < found.len() && found.len() < MAX_BASES {
+            let bases = found[at].object().and_then(|class| self.heap.class(class));
+            let bases = bases.map(|class| class.bases.clone()).unwrap_or_default();
+            for (position, base) in bases.into_iter().enumerate() {
+                if !found.contains(&base) {
+                    found.insert((at + 1 + position).min(found.len()), base);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// Returns the attribute of a class or its bases in the script. `after` skips classes up to that one.
+    /// `Err` holds the first library or unknown class before it, which may define it.
+    pub fn class_attribute(
+        &self,
+        class: Ref,
+        name: &str,
+        after: Option<Ref>,
+    ) -> Result<Value<'t>, Option<Value<'t>>> {
+        let lineage = self.lineage(class);
+        let skip = after.and_then(|after| lineage.iter().position(|one| one.object() == Some(after)));
+        let mut library = None;
+        for one in lineage.into_iter().skip(skip.map_or(0, |at| at + 1)) {
+            match one.object().and_then(|class| self.heap.class(class)) {
+                Some(class) => {
+                    if let Some(value) = class.get(name) {
+                        return Ok(value.clone());
+                    }
+                }
+                None => {
+                    library.get_or_insert(one);
+                }
+            }
+        }
+        Err(library)
+    }
+
+    /// Returns the library classes from which a class derives.
+    pub fn library_bases(&self, class: &Value<'t>) -> Vec<Value<'t>> {
+        match class {
+            Value::Object(class) => {
+                let lineage = self.lineage(*class);
+                lineage.into_iter().filter(|one| one.object().is_none()).collect()
+            }
+            other => vec![other.clone()],
+        }
+    }
+
+    /// Returns true if all bases of a class are known.
+    fn is_closed(&self, class: Ref) -> bool {
+        self.lineage(class).iter().all(|one| match one {
+            Value::Object(class) => self.heap.class(*class).is_some_and(|class| !class.open),
+            Value::Name(path) => CLOSED_BASES.contains(&&**path) || path.starts_with("torch.nn."),
+            _ => false,
+        })
+    }
+
+    /// Creates an instance of a class of the script.
+    pub fn instantiate(&mut self, class: Ref, args: &Args<'t>) -> Eval<'t> {
+        let open = !self.is_closed(class);
+        let origin = Some((self.file(), args.node));
+        let instance = Instance { class: Value::Object(class), attributes: vec![], open, origin };
+        let this = Value::Object(self.heap.add(Object::Instance(instance)));
+        if self.is_module(&this) == Some(true) {
+            self.set_attribute(&this, "training", Value::Bool(true));
+        }
+        let fields = self.heap.class(class).and_then(|class| class.fields.clone());
+        match (self.class_attribute(class, "__init__", None), fields) {
+            (Ok(Value::Function(init)), _) => {
+                self.call_function(&init, Some(this.clone()), args)?;
+            }
+            (Err(_), Some(fields)) => {
+                self.fill_fields(&this, &fields, args);
+                if let Ok(Value::Function(after)) = self.class_attribute(class, "__post_init__", None) {
+                    self.call_function(&after, Some(this.clone()), &Args::none(args.node))?;
+                }
+            }
+            (Err(Some(Value::Name(base))), None) => self.initialize(&this, &base, args)?,
+            (Err(None), None) => {}
+            _ => self.forget(&this),
+        }
+        Ok(this)
+    }
+
+    fn fill_fields(&mut self, this: &Value<'t>, fields: &[(&'t str, Option<Value<'t>>)], args: &Args<'t>) {
+        for (at, (name, default)) in fields.iter().enumerate() {
+            let given = args.get(at, name).cloned();
+            let value = if args.open && given.is_none() { Some(Value::Unknown) } else { given };
+            self.set_attribute(this, name, value.or_else(|| default.clone()).unwrap_or_default());
+        }
+    }
+
+    /// Evaluates `super()` and `super(Net, self)`.
+    pub fn super_object(&mut self, node: Node<'t>) -> Eval<'t> {
+        let args = self.arguments(node)?;
+        let frame = self.frames.last();
+        let this = frame.and_then(|frame| frame.this.clone());
+        let class = frame.and_then(|frame| frame.function.as_ref()?.class);
+        let given = args.positional.first().and_then(|(value, _)| value.object());
+        Ok(match (this, given.or(class)) {
+            (Some(this), Some(class)) => Value::Super(Rc::new((this, class))),
+            _ => Value::Unknown,
+        })
+    }
+
+    /// Returns the attribute of `super()`.
+    pub fn super_attribute(&mut self, this: &Value<'t>, after: Ref, name: &str) -> Value<'t> {
+        let class = this.object().and_then(|object| self.heap.instance(object)?.class.object());
+        let Some(class) = class else { return Value::Unknown };
+        match self.class_attribute(class, name, Some(after)) {
+            Ok(Value::Function(function)) => Value::Bound(Rc::new((this.clone(), function))),
+            Ok(other) => other,
+            Err(Some(Value::Name(base))) => {
+                let whole = format!("super:{base}:{name}");
+                Value::Method(Rc::new((this.clone(), Rc::from(whole))))
+            }
+            Err(_) => Value::Unknown,
+        }
+    }
+
+    /// Calls a method of the library class `base` on an instance of a derived class.
+    pub fn super_method(&mut self, this: &Value<'t>, base: &str, name: &str, args: &Args<'t>) -> Eval<'t> {
+        match name {
+            "__init__" => {
+                self.initialize(this, base, args)?;
+                Ok(Value::None)
+            }
+            "forward" | "__call__" => self.layer_forward(this, base, args),
+            _ => self.method(this, name, args),
+        }
+    }
+}
+
+/// Name of the variable of a class body that holds the class.
+const CLASS_MARK: &str = "__class__";
+
+/// Library classes that add no attributes to their instances.
+const CLOSED_BASES: [&str; 8] = [
+    "object",
+    "abc.ABC",
+    "Exception",
+    "enum.Enum",
+    "typing.NamedTuple",
+    "typing.Protocol",
+    "torch.nn.Module",
+    "torch.nn.modules.Module",
+];
+
+fn frame_function<'t>(machine: &Machine<'t>) -> Option<Rc<Function<'t>>> {
+    machine.frames.last().and_then(|frame| frame.function.clone())
+}

@@ -1,0 +1,161 @@
+//! Calls of exporters: the checks of the call, and the run of the model on the example.
+
+use std::rc::Rc;
+
+use super::super::export_call::{self, Argument, ExportCall};
+use super::calls::Args;
+use super::machine::{Eval, Machine, Stop};
+use super::value::Value;
+
+/// Functions that export a model, by full path.
+const EXPORTERS: [&str; 12] = [
+    "torch.onnx.export",
+    "torch.onnx._export",
+    "torch.onnx.dynamo_export",
+    "torch.onnx.export_to_pretty_string",
+    "torch.export.export",
+    "torch.export.export_for_training",
+    "torch.export.draft_export",
+    "torch.jit.trace",
+    "torch.jit.script",
+    "torch.jit.trace_module",
+    "torch.onnx.utils.export",
+    "torch.fx.symbolic_trace",
+];
+
+/// Functions of other libraries that export a model, by the end of their path.
+const EXPORTER_NAMES: [&str; 4] =
+    ["main_export", "onnx_export_from_model", "export_models", "convert_graph_to_onnx.convert"];
+
+/// Methods that export their object.
+const METHODS: [&str; 4] = ["to_onnx", "export", "to_torchscript", "onnx_export"];
+
+/// Returns true if a library function exports a model.
+pub fn is_exporter(path: &str) -> bool {
+    EXPORTERS.contains(&path) || EXPORTER_NAMES.iter().any(|name| path.ends_with(name))
+}
+
+/// Returns true if a method of an object of a library exports the object.
+pub fn is_export_method(name: &str) -> bool {
+    METHODS.contains(&name)
+}
+
+/// The example of an exporter: positional and keyword arguments of `forward`.
+struct Example<'t> {
+    values: Vec<Value<'t>>,
+    keywords: Vec<(Rc<str>, Value<'t>)>,
+}
+
+impl<'t> Machine<'t> {
+    /// Evaluates a call of an exporter.
+    pub fn export_call(&mut self, path: &str, receiver: Option<&Value<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let positional = args.positional.iter().map(|(value, node)| Argument {
+            name: None,
+            value: value.clone(),
+            node: *node,
+        });
+        let keywords = args.keywords.iter().map(|(name, value, node)| Argument {
+            name: Some(name.to_string()),
+            value: value.clone(),
+            node: *node,
+        });
+        let call = ExportCall {
+            exporter: path.to_owned(),
+            node: args.node,
+            file: self.file(),
+            receiver: receiver.cloned(),
+            arguments: positional.chain(keywords).collect(),
+            is_complete: !args.open,
+            contexts: self.contexts.clone(),
+            is_conditional: self.doubt > 0,
+        };
+        self.exports.push(call.clone());
+        let checked = export_call::before(self, &call);
+        self.tell(checked.findings);
+        if checked.raises {
+            return Err(Stop::Raised(Box::new(super::machine::Raised {
+                kind: "RuntimeError".to_owned(),
+                finding: None,
+            })));
+        }
+        let model = args.get(0, "model").or_else(|| args.keyword("mod")).or_else(|| args.keyword("func"));
+        let model = receiver.or(model).cloned().unwrap_or_default();
+        let outputs = match self.example(path, args) {
+            Some(example) => self.run_model(&model, example, args)?,
+            None => Value::Unknown,
+        };
+        let findings = export_call::after(self, &call, &outputs);
+        self.tell(findings);
+        Ok(self.exported(path, &model, args))
+    }
+
+    /// Returns the example that an exporter runs the model on, if it is known.
+    fn example(&self, path: &str, args: &Args<'t>) -> Option<Example<'t>> {
+        if args.open {
+            return None;
+        }
+        let (given, keywords) = match path {
+            "torch.onnx.export" | "torch.export.export" | "torch.export.draft_export" => (
+                args.get(1, "args")?,
+                args.keyword("kwargs").or_else(|| match path {
+                    "torch.onnx.export" => None,
+                    _ => args.get(2, "kwargs"),
+                }),
+            ),
+            "torch.jit.trace" => (args.get(1, "example_inputs")?, None),
+            _ => return None,
+        };
+        let mut values = match given {
+            Value::Tuple(items) => items.to_vec(),
+            tensor @ Value::Tensor(_) if path != "torch.export.export" => vec![tensor.clone()],
+            _ => return None,
+        };
+        let mut named = vec![];
+        if path == "torch.onnx.export"
+            && let Some(Value::Object(last)) = values.last()
+            && self.heap.dict(*last).is_some()
+        {
+            let last = values.pop()?;
+            named = self.entries(&last)?;
+        }
+        match keywords {
+            None | Some(Value::None) => {}
+            Some(keywords) => named.extend(self.entries(keywords)?),
+        }
+        let keywords = named.into_iter().map(|(name, value)| match name {
+            Value::Str(name) => Some((name, value)),
+            _ => None,
+        });
+        Some(Example { values, keywords: keywords.collect::<Option<Vec<_>>>()? })
+    }
+
+    /// Runs a model or function on an example.
+    fn run_model(&mut self, model: &Value<'t>, example: Example<'t>, args: &Args<'t>) -> Eval<'t> {
+        if let Value::Object(_) | Value::Function(_) | Value::Bound(_) = model {
+        } else {
+            return Ok(Value::Unknown);
+        }
+        let tensors = example.values.iter().chain(example.keywords.iter().map(|(_, value)| value));
+        let origins = tensors.filter_map(|value| value.tensor()?.origin).collect();
+        let outer = std::mem::replace(&mut self.examples, origins);
+        let keywords = example.keywords.into_iter().map(|(name, value)| (name, value, None)).collect();
+        let given = Args { keywords, ..Args::of(args.node, example.values) };
+        let outputs = self.invoke(model, &given);
+        self.examples = outer;
+        outputs
+    }
+
+    /// Returns the result of an exporter.
+    fn exported(&mut self, path: &str, model: &Value<'t>, args: &Args<'t>) -> Value<'t> {
+        let class = match path {
+            "torch.jit.script" if matches!(model, Value::Object(_)) => "torch.jit.ScriptModule",
+            "torch.jit.trace" => "torch.jit.TopLevelTracedModule",
+            "torch.export.export" => "torch.export.ExportedProgram",
+            "torch.jit.script" => return model.clone(),
+            _ => return Value::Unknown,
+        };
+        let result = self.instance(class, vec![("original", model.clone())], true);
+        self.set_origin(&result, args.node);
+        result
+    }
+}

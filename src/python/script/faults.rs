@@ -1,0 +1,163 @@
+//! Faults: exceptions that the script certainly raises, with their findings.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use crate::diag::rule::RuleId;
+use crate::diag::{Finding, Place, SourcePlace, rule_ids};
+
+use super::calls::Args;
+use super::machine::{Machine, Raised, Stop};
+use super::torch::names::{is_missing, similar};
+use super::value::{Function, Value};
+
+/// A fault without its place.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub rule: RuleId,
+    /// Name of the exception.
+    pub kind: &'static str,
+    pub message: String,
+    pub note: &'static str,
+    pub help: String,
+}
+
+impl Fault {
+    /// A fault of shapes.
+    pub fn shape(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Fault {
+            rule: rule_ids::SHAPE_MISMATCH,
+            kind: "RuntimeError",
+            message: message.into(),
+            note: "the call raises when the script runs",
+            help: help.into(),
+        }
+    }
+
+    /// A fault of dtypes.
+    pub fn dtype(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Fault { rule: rule_ids::DTYPE_MISMATCH, ..Fault::shape(message, help) }
+    }
+
+    /// A fault of devices.
+    pub fn device(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Fault { rule: rule_ids::DEVICE_MISMATCH, ..Fault::shape(message, help) }
+    }
+}
+
+impl<'t> Machine<'t> {
+    /// Returns the exception of a fault at `node`.
+    pub fn fault(&self, node: Node<'t>, fault: Fault) -> Stop {
+        let finding = self.finding(node, &fault);
+        Stop::Raised(Box::new(Raised { kind: fault.kind.to_owned(), finding: Some(finding) }))
+    }
+
+    /// Returns the finding of a fault: at `node`, or at the call in the script that leads to it.
+    fn finding(&self, node: Node<'t>, fault: &Fault) -> Finding {
+        let there = self.place(self.file(), node);
+        let outer = self.frames.iter().find_map(|frame| frame.call);
+        // The devices of the model and of the example are chosen where the script calls the exporter.
+        let caller = outer.filter(|_| fault.rule == rule_ids::DEVICE_MISMATCH);
+        let here = match caller {
+            Some((file, call)) => self.place(file, call),
+            None => self.in_script(node).unwrap_or_else(|| there.clone()),
+        };
+        let mut finding = fault.rule.finding(fault.message.clone(), Place::Source(here.clone()));
+        finding = finding.note(fault.note).help(fault.help.clone());
+        let mut related: Vec<(SourcePlace, &str)> = vec![];
+        if there.file != here.file || caller.is_some() {
+            related.push((there, "raised here"));
+        }
+        related.extend(self.layers.last().map(|(file, node)| (self.place(*file, *node), "the layer")));
+        related.extend(self.examples.iter().map(|(file, node)| (self.place(*file, *node), "the example")));
+        related.extend(outer.map(|(file, node)| (self.place(file, node), "called here")));
+        let mut lines = vec![(here.file.clone(), here.line)];
+        for (place, message) in related {
+            let line = (place.file.clone(), place.line);
+            if !lines.contains(&line) {
+                lines.push(line);
+                finding = finding.related(Place::Source(place), message);
+            }
+        }
+        finding
+    }
+
+    /// Returns the place of `node` if it is in the script, or of the innermost call in the script.
+    fn in_script(&self, node: Node<'t>) -> Option<SourcePlace> {
+        if self.file() == 0 {
+            return Some(self.place(0, node));
+        }
+        let calls = self.frames.iter().rev().filter_map(|frame| frame.call);
+        let (file, call) = calls.into_iter().find(|(file, _)| *file == 0)?;
+        Some(self.place(file, call))
+    }
+
+    /// Returns the exception for a name that a module of PyTorch does not have.
+    pub fn missing_name(&self, path: &str, name: &str, node: Node<'t>) -> Option<Stop> {
+        if !is_missing(path, name) {
+            return None;
+        }
+        let help = match similar(path, name) {
+            Some(other) => format!("write `{other}`"),
+            None => "see the reference of PyTorch for its name".to_owned(),
+        };
+        let message = format!("`{path}` has no attribute `{name}`");
+        let fault = Fault {
+            rule: rule_ids::UNKNOWN_ATTRIBUTE,
+            kind: "AttributeError",
+            ..Fault::shape(message, help)
+        };
+        Some(self.fault(node, fault))
+    }
+
+    /// Returns the exception for an attribute that a module of the script does not have.
+    pub fn no_attribute(&self, _object: &Value<'t>, class: usize, name: &str, node: Node<'t>) -> Stop {
+        let class = self.heap.class(class).map_or("", |class| class.name);
+        let message = format!("`{class}` has no attribute `{name}`");
+        let help = format!("define `self.{name}` in `__init__`, or correct the name");
+        let fault = Fault {
+            rule: rule_ids::UNKNOWN_ATTRIBUTE,
+            kind: "AttributeError",
+            ..Fault::shape(message, help)
+        };
+        self.fault(node, fault)
+    }
+
+    /// Returns the finding for arguments that do not fit the parameters of `forward`.
+    ///
+    /// Other functions have no finding: they may be called in ways that the interpreter does not follow.
+    pub fn arguments_fault(
+        &self,
+        function: &Function<'t>,
+        missing: Option<&str>,
+        keywords: &[(Rc<str>, Value<'t>)],
+        extra: usize,
+        args: &Args<'t>,
+    ) -> Option<Finding> {
+        if function.name != "forward" {
+            return None;
+        }
+        let message = match (missing, keywords.first()) {
+            (_, Some((name, _))) => format!("`forward` has no parameter `{name}`"),
+            (Some(name), None) => format!("`forward` gets no argument for its parameter `{name}`"),
+            (None, None) => {
+                format!("`forward` gets {extra} more positional arguments than it has parameters")
+            }
+        };
+        let fault = Fault {
+            rule: rule_ids::FORWARD_ARGUMENTS,
+            kind: "TypeError",
+            ..Fault::shape(message, "pass one example for each parameter of `forward`, in their order")
+        };
+        let (file, call) = self.frames.last().and_then(|frame| frame.call)?;
+        let mut finding = self.finding(function.node, &fault);
+        let place = self.place(file, if file == self.file() { args.node } else { call });
+        if finding.source.as_ref().is_some_and(|source| source.line != place.line) && file == 0 {
+            let definition = std::mem::replace(&mut finding.place, Place::Source(place.clone()));
+            finding.source = Some(place);
+            finding = finding.related(definition, "`forward` is defined here");
+        }
+        Some(finding)
+    }
+}

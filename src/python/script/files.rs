@@ -1,0 +1,147 @@
+//! The files of a script: the script itself, and local files that it may import.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tree_sitter::{Node, Tree};
+
+use crate::source::SourceFiles;
+
+use super::super::syntax::{self, children, field, fields, text};
+
+/// Limit of the files of a script.
+const MAX_FILES: usize = 48;
+
+/// Limit of the total text of the imported files, in bytes.
+const MAX_TEXT: usize = 2 << 20;
+
+/// A parsed file.
+#[derive(Debug)]
+pub struct ScriptFile {
+    /// Path in findings.
+    pub path: Arc<str>,
+    pub text: Arc<str>,
+    pub tree: Tree,
+}
+
+/// Returns a script and the local files that it may import, the script first.
+pub fn files(script: &str, path: &str, sources: &SourceFiles) -> Vec<ScriptFile> {
+    let Some(tree) = syntax::parse(script) else { return vec![] };
+    let mut found = vec![ScriptFile { path: Arc::from(path), text: Arc::from(script), tree }];
+    let mut at = 0;
+    let mut total = 0;
+    while at < found.len() {
+        let from = found[at].path.clone();
+        for module in imports(found[at].tree.root_node(), &found[at].text) {
+            let Some((path, text)) = module_file(sources, &from, &module) else { continue };
+            let is_known = found.iter().any(|file| file.path == path);
+            total += if is_known { 0 } else { text.len() };
+            if is_known || found.len() >= MAX_FILES || total > MAX_TEXT {
+                continue;
+            }
+            if let Some(tree) = syntax::parse(&text) {
+                found.push(ScriptFile { path, text, tree });
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Returns the index of the file of a module that the file `from` imports.
+pub fn find(files: &[ScriptFile], from: usize, module: &str) -> Option<usize> {
+    let from = &files[from].path;
+    candidates(from, module)?.iter().find_map(|path| files.iter().position(|file| *file.path == **path))
+}
+
+/// Returns the modules that a file imports anywhere, and `package.name` for each name.
+fn imports(root: Node, source: &str) -> Vec<String> {
+    let mut found: Vec<String> = vec![];
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        match node.kind() {
+            "import_statement" => {
+                for name in fields(node, "name") {
+                    let path = text(field(name, "name").unwrap_or(name), source);
+                    found.push(path.to_owned());
+                }
+            }
+            "import_from_statement" => {
+                let Some(module) = field(node, "module_name").map(|module| text(module, source)) else {
+                    continue;
+                };
+                found.push(module.to_owned());
+                let separator = if module.ends_with('.') { "" } else { "." };
+                for name in fields(node, "name") {
+                    let name = text(field(name, "name").unwrap_or(name), source);
+                    found.push(format!("{module}{separator}{name}"));
+                }
+            }
+            _ => todo.extend(children(node)),
+        }
+    }
+    found
+}
+
+fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<str>, Arc<str>)> {
+    candidates(from, module)?.into_iter().find_map(|file| {
+        let text = sources.text(&file)?;
+        Some((Arc::from(file), text))
+    })
+}
+
+/// Returns the paths at which Python may find a module that the file `from` imports, in order.
+fn candidates(from: &str, module: &str) -> Option<Vec<String>> {
+    let path = from.replace('\\', "/");
+    let relative = module.len() - module.trim_start_matches('.').len();
+    let tail = module.trim_start_matches('.').replace('.', "/");
+    if !tail.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_/".contains(&byte)) {
+        return None;
+    }
+    let folder = Path::new(&path).parent()?;
+    let folders: Vec<PathBuf> = match relative {
+        0 if LIBRARIES.contains(&tail.split('/').next().unwrap_or("")) => return None,
+        0 => {
+            let above = folder.ancestors().take(MAX_ASCENT);
+            above.flat_map(|folder| [folder.to_owned(), folder.join("src")]).collect()
+        }
+        up => folder.ancestors().nth(up - 1).map(Path::to_owned).into_iter().collect(),
+    };
+    let paths = folders.iter().flat_map(|folder| {
+        let base = folder.join(&tail).to_string_lossy().replace('\\', "/");
+        let base = base.trim_end_matches('/').to_owned();
+        [format!("{base}.py"), format!("{base}/__init__.py")]
+    });
+    Some(paths.collect())
+}
+
+/// Number of directories above a file in which its imports are searched, including its own.
+const MAX_ASCENT: usize = 4;
+
+/// Packages that are installed, not local.
+const LIBRARIES: [&str; 24] = [
+    "torch",
+    "torchvision",
+    "torchaudio",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "onnxscript",
+    "os",
+    "sys",
+    "io",
+    "math",
+    "time",
+    "json",
+    "argparse",
+    "pathlib",
+    "typing",
+    "functools",
+    "collections",
+    "copy",
+    "logging",
+    "transformers",
+    "timm",
+    "re",
+    "warnings",
+];

@@ -1,0 +1,283 @@
+//! Mutable objects of a script.
+//!
+//! A snapshot of the heap is cheap, because objects are shared until written.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use super::value::{Ref, Value};
+
+/// A mutable object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Object<'t> {
+    List(Items<'t>),
+    Set(Items<'t>),
+    Dict(Dict<'t>),
+    Instance(Instance<'t>),
+    Class(Class<'t>),
+    /// Variables of a file, function call or class body.
+    Scope(Scope<'t>),
+}
+
+/// Items of a list or set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Items<'t> {
+    pub items: Vec<Value<'t>>,
+    /// Whether there may be other items.
+    pub open: bool,
+}
+
+/// A dictionary, in insertion order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dict<'t> {
+    pub entries: Vec<(Value<'t>, Value<'t>)>,
+    /// Whether there may be other entries.
+    pub open: bool,
+}
+
+/// An instance of a class of the script or of a library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance<'t> {
+    /// `Value::Object` of a class, or `Value::Name` of a library class.
+    pub class: Value<'t>,
+    /// Attributes in the order of their first assignment. Submodules of a container are named `0`, `1`, ….
+    pub attributes: Vec<(Rc<str>, Value<'t>)>,
+    /// Whether there may be other attributes.
+    pub open: bool,
+    /// Expression that created it, and the index of its file.
+    pub origin: Option<(usize, Node<'t>)>,
+}
+
+/// A class of the script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class<'t> {
+    pub name: &'t str,
+    pub bases: Vec<Value<'t>>,
+    pub attributes: Vec<(Rc<str>, Value<'t>)>,
+    /// Names, defaults of the fields of a dataclass.
+    pub fields: Option<Vec<(&'t str, Option<Value<'t>>)>>,
+    /// Whether a metaclass or a decorator may change it.
+    pub open: bool,
+}
+
+/// Variables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope<'t> {
+    pub variables: FxHashMap<Rc<str>, Value<'t>>,
+    /// The enclosing scope.
+    pub parent: Option<Ref>,
+    /// Whether there may be other variables, after `from library import *`.
+    pub open: bool,
+    /// Path, if this is the scope of a file that was imported.
+    pub is_file: bool,
+}
+
+impl<'t> Dict<'t> {
+    /// Returns the value of a key; `None` if it is not an entry.
+    pub fn get(&self, key: &Value<'t>) -> Option<&Value<'t>> {
+        self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Sets the value of a key.
+    pub fn set(&mut self, key: Value<'t>, value: Value<'t>) {
+        match self.entries.iter_mut().find(|(known, _)| *known == key) {
+            Some(entry) => entry.1 = value,
+            None => self.entries.push((key, value)),
+        }
+    }
+}
+
+impl<'t> Instance<'t> {
+    /// Returns an attribute of the object itself.
+    pub fn get(&self, name: &str) -> Option<&Value<'t>> {
+        self.attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    /// Sets an attribute.
+    pub fn set(&mut self, name: &str, value: Value<'t>) {
+        match self.attributes.iter_mut().find(|(known, _)| &**known == name) {
+            Some(attribute) => attribute.1 = value,
+            None => self.attributes.push((Rc::from(name), value)),
+        }
+    }
+}
+
+impl<'t> Class<'t> {
+    /// Returns an attribute of the class itself.
+    pub fn get(&self, name: &str) -> Option<&Value<'t>> {
+        self.attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+}
+
+/// All objects.
+#[derive(Clone, Debug, Default)]
+pub struct Heap<'t> {
+    objects: Vec<Rc<Object<'t>>>,
+}
+
+impl<'t> Heap<'t> {
+    /// Adds an object.
+    pub fn add(&mut self, object: Object<'t>) -> Ref {
+        self.objects.push(Rc::new(object));
+        self.objects.len() - 1
+    }
+
+    /// Returns the number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Returns an object.
+    pub fn get(&self, object: Ref) -> &Object<'t> {
+        &self.objects[object]
+    }
+
+    /// Returns an object to be changed.
+    pub fn get_mut(&mut self, object: Ref) -> &mut Object<'t> {
+        Rc::make_mut(&mut self.objects[object])
+    }
+
+    /// Returns the current state.
+    pub fn snapshot(&self) -> Heap<'t> {
+        self.clone()
+    }
+
+    /// Restores the objects of a snapshot. Newer objects stay, so that no reference is reused.
+    /// Returns the state before.
+    pub fn restore(&mut self, snapshot: &Heap<'t>) -> Heap<'t> {
+        let before = self.clone();
+        for (object, old) in self.objects.iter_mut().zip(&snapshot.objects) {
+            *object = old.clone();
+        }
+        before
+    }
+
+    /// Joins the state of another path.
+    pub fn join(&mut self, other: &Heap<'t>) {
+        for (object, other) in self.objects.iter_mut().zip(&other.objects) {
+            if !Rc::ptr_eq(object, other) && **object != **other {
+                let joined = join((**object).clone(), other);
+                *object = Rc::new(joined);
+            }
+        }
+    }
+
+    /// Returns an instance.
+    pub fn instance(&self, object: Ref) -> Option<&Instance<'t>> {
+        match self.get(object) {
+            Object::Instance(instance) => Some(instance),
+            _ => None,
+        }
+    }
+
+    /// Returns an instance to be changed.
+    pub fn instance_mut(&mut self, object: Ref) -> Option<&mut Instance<'t>> {
+        match self.get_mut(object) {
+            Object::Instance(instance) => Some(instance),
+            _ => None,
+        }
+    }
+
+    /// Returns a class.
+    pub fn class(&self, object: Ref) -> Option<&Class<'t>> {
+        match self.get(object) {
+            Object::Class(class) => Some(class),
+            _ => None,
+        }
+    }
+
+    /// Returns a scope.
+    pub fn scope(&self, object: Ref) -> Option<&Scope<'t>> {
+        match self.get(object) {
+            Object::Scope(scope) => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// Returns a scope to be changed.
+    pub fn scope_mut(&mut self, object: Ref) -> Option<&mut Scope<'t>> {
+        match self.get_mut(object) {
+            Object::Scope(scope) => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// Returns a dictionary.
+    pub fn dict(&self, object: Ref) -> Option<&Dict<'t>> {
+        match self.get(object) {
+            Object::Dict(dict) => Some(dict),
+            _ => None,
+        }
+    }
+}
+
+fn join<'t>(object: Object<'t>, other: &Object<'t>) -> Object<'t> {
+    match (object, other) {
+        (Object::List(a), Object::List(b)) => Object::List(join_items(a, b)),
+        (Object::Set(a), Object::Set(b)) => Object::Set(join_items(a, b)),
+        (Object::Dict(a), Object::Dict(b)) => {
+            let same = a.entries.len() == b.entries.len()
+                && a.entries.iter().zip(&b.entries).all(|((a, _), (b, _))| a == b);
+            let entries = a.entries.into_iter().filter_map(|(key, value)| {
+                let other = b.get(&key)?;
+                Some((key, value.join(other)))
+            });
+            Object::Dict(Dict { entries: entries.collect(), open: a.open || b.open || !same })
+        }
+        (Object::Instance(a), Object::Instance(b)) => Object::Instance(Instance {
+            class: a.class.join(&b.class),
+            open: a.open || b.open || a.attributes.len() != b.attributes.len(),
+            attributes: join_named(a.attributes, &b.attributes),
+            origin: a.origin,
+        }),
+        (Object::Class(a), Object::Class(b)) => Object::Class(Class {
+            open: a.open || b.open || a.attributes.len() != b.attributes.len(),
+            attributes: join_named(a.attributes, &b.attributes),
+            ..a
+        }),
+        (Object::Scope(mut a), Object::Scope(b)) => {
+            for (name, value) in &b.variables {
+                let mine = a.variables.remove(name);
+                // A name that only one path binds is unknown, not unbound.
+                let joined = mine.map_or(Value::Unknown, |mine| mine.join(value));
+                a.variables.insert(name.clone(), joined);
+            }
+            for (name, value) in &mut a.variables {
+                if !b.variables.contains_key(name) {
+                    *value = Value::Unknown;
+                }
+            }
+            a.open |= b.open;
+            Object::Scope(a)
+        }
+        (object, _) => object,
+    }
+}
+
+fn join_items<'t>(a: Items<'t>, b: &Items<'t>) -> Items<'t> {
+    let open = a.open || b.open || a.items.len() != b.items.len();
+    // Items of two lists of different lengths are not comparable by position.
+    if open {
+        return Items { items: vec![], open };
+    }
+    Items { items: a.items.into_iter().zip(&b.items).map(|(a, b)| a.join(b)).collect(), open }
+}
+
+fn join_named<'t>(a: Vec<(Rc<str>, Value<'t>)>, b: &[(Rc<str>, Value<'t>)]) -> Vec<(Rc<str>, Value<'t>)> {
+    let value = |name: &Rc<str>| b.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    let mut joined: Vec<_> = a
+        .into_iter()
+        .map(|(name, mine)| {
+            let other = value(&name).map_or(Value::Unknown, |other| mine.join(other));
+            (name, other)
+        })
+        .collect();
+    for (name, _) in b {
+        if !joined.iter().any(|(known, _)| known == name) {
+            joined.push((name.clone(), Value::Unknown));
+        }
+    }
+    joined
+}

@@ -1,0 +1,133 @@
+//! Loops.
+
+use tree_sitter::Node;
+
+use super::super::syntax::field;
+use super::machine::Machine;
+use super::statements::{Flow, Step};
+use super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Runs a `for` loop.
+    pub fn for_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
+            return Ok(Flow::Next);
+        };
+        let iterable = self.evaluate(right)?;
+        let body = field(node, "body");
+        let otherwise = field(node, "alternative").and_then(|other| field(other, "body"));
+        let items = self.iterated(&iterable);
+        self.begin_loop();
+        let ended = match items {
+            Some(items) => self.each(items, left, body),
+            None => {
+                let item = self.element(&iterable);
+                self.unknown_loop(|machine| {
+                    machine.assign(left, item.clone())?;
+                    body.map_or(Ok(Flow::Next), |body| machine.block(body))
+                })
+            }
+        };
+        self.end_loop(ended, otherwise)
+    }
+
+    fn each(&mut self, items: Vec<Value<'t>>, left: Node<'t>, body: Option<Node<'t>>) -> Step<'t> {
+        for item in items {
+            self.enter()?;
+            self.leave();
+            self.assign(left, item)?;
+            let flow = body.map_or(Ok(Flow::Next), |body| self.block(body))?;
+            self.join_continued();
+            if !matches!(flow, Flow::Next | Flow::Continue) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs a `while` loop.
+    pub fn while_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let Some(condition) = field(node, "condition") else { return Ok(Flow::Next) };
+        let body = field(node, "body");
+        let otherwise = field(node, "alternative").and_then(|other| field(other, "body"));
+        self.begin_loop();
+        let ended = self.turns(condition, body);
+        self.end_loop(ended, otherwise)
+    }
+
+    fn turns(&mut self, condition: Node<'t>, body: Option<Node<'t>>) -> Step<'t> {
+        loop {
+            self.enter()?;
+            self.leave();
+            let value = self.evaluate(condition)?;
+            match self.truth(&value) {
+                Some(false) => return Ok(Flow::Next),
+                Some(true) => {
+                    let flow = body.map_or(Ok(Flow::Next), |body| self.block(body))?;
+                    self.join_continued();
+                    if !matches!(flow, Flow::Next | Flow::Continue) {
+                        return Ok(flow);
+                    }
+                }
+                None => {
+                    return self.unknown_loop(|machine| {
+                        let flow = body.map_or(Ok(Flow::Next), |body| machine.block(body))?;
+                        machine.evaluate(condition)?;
+                        Ok(flow)
+                    });
+                }
+            }
+        }
+    }
+
+    fn begin_loop(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.loops.push((vec![], vec![]));
+        }
+    }
+
+    /// Joins the paths that may have skipped the rest of the body.
+    fn join_continued(&mut self) {
+        let loops = self.frames.last_mut().and_then(|frame| frame.loops.last_mut());
+        for heap in loops.map(|(_, continues)| std::mem::take(continues)).unwrap_or_default() {
+            self.heap.join(&heap);
+        }
+    }
+
+    fn end_loop(&mut self, ended: Step<'t>, otherwise: Option<Node<'t>>) -> Step<'t> {
+        let left = self.frames.last_mut().and_then(|frame| frame.loops.pop());
+        let mut flow = ended?;
+        if flow == Flow::Next
+            && let Some(otherwise) = otherwise
+        {
+            flow = self.block(otherwise)?;
+        }
+        let breaks = left.map(|(breaks, _)| breaks).unwrap_or_default();
+        for heap in breaks {
+            flow = match flow {
+                Flow::Next | Flow::Break => {
+                    self.heap.join(&heap);
+                    Flow::Next
+                }
+                ended => {
+                    let now = self.heap.restore(&heap);
+                    self.remember(ended, now);
+                    Flow::Next
+                }
+            };
+        }
+        Ok(if matches!(flow, Flow::Break | Flow::Continue) { Flow::Next } else { flow })
+    }
+
+    /// Runs a loop with an unknown number of turns: two turns show all values that change.
+    fn unknown_loop(&mut self, mut turn: impl FnMut(&mut Self) -> Step<'t>) -> Step<'t> {
+        for _ in 0..2 {
+            let flow = self.either(&mut turn, |_| Ok(Flow::Next))?;
+            self.join_continued();
+            if flow != Flow::Next {
+                break;
+            }
+        }
+        Ok(Flow::Next)
+    }
+}

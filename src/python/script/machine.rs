@@ -1,0 +1,317 @@
+//! State of the interpreter of scripts, and its budgets.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tree_sitter::Node;
+
+use crate::diag::{Finding, SourcePlace};
+
+use super::super::export_call::ExportCall;
+use super::super::syntax::text;
+use super::files::ScriptFile;
+use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
+use super::tensor::{DType, Role, Shape, Tensor};
+use super::value::{Function, Ref, Value};
+
+/// Limit of evaluated statements and calls, which bounds the run time.
+const MAX_STEPS: u32 = 300_000;
+
+/// Limit of nested calls.
+pub const MAX_FRAMES: usize = 40;
+
+/// Limit of nested expressions and statements, over all frames.
+const MAX_DEPTH: u32 = 260;
+
+/// Limit of objects on the heap.
+const MAX_OBJECTS: usize = 200_000;
+
+/// Reason to stop the evaluation of a piece of code.
+#[derive(Debug)]
+pub enum Stop {
+    /// The code certainly raises.
+    Raised(Box<Raised>),
+    /// A budget is exhausted.
+    Exhausted,
+}
+
+/// An exception.
+#[derive(Debug)]
+pub struct Raised {
+    /// Name of its class, without a module.
+    pub kind: String,
+    /// Finding, if the fault is reported.
+    pub finding: Option<Finding>,
+}
+
+/// Result of an evaluation.
+pub type Eval<'t> = Result<Value<'t>, Stop>;
+
+/// Frame of a function call, or of a file.
+#[derive(Debug)]
+pub struct Frame<'t> {
+    /// Index of the file.
+    pub file: usize,
+    pub scope: Ref,
+    pub function: Option<Rc<Function<'t>>>,
+    /// The first argument of a method, for `super()`.
+    pub this: Option<Value<'t>>,
+    /// The call that entered the frame.
+    pub call: Option<(usize, Node<'t>)>,
+    /// Names declared `global` or `nonlocal`, with their scopes.
+    pub outer_names: FxHashMap<&'t str, Ref>,
+    /// Results of paths that may have returned, with their heaps.
+    pub returned: Vec<(Value<'t>, Heap<'t>)>,
+    /// For each active loop: heaps of paths that may have left it, and of paths that may have skipped the
+    /// rest of its body.
+    pub loops: Vec<(Vec<Heap<'t>>, Vec<Heap<'t>>)>,
+}
+
+/// Interpreter of a script and the local files that it imports.
+#[derive(Debug)]
+pub struct Machine<'t> {
+    /// The script and the files that it may import.
+    pub files: &'t [ScriptFile],
+    pub heap: Heap<'t>,
+    pub frames: Vec<Frame<'t>>,
+    /// Scopes of the imported files, by index.
+    pub imported: FxHashMap<usize, Ref>,
+    steps: u32,
+    depth: u32,
+    memory: u32,
+    /// Memories whose elements changed.
+    changed: FxHashSet<u32>,
+    /// Values of the active `with` statements.
+    pub contexts: Vec<Value<'t>>,
+    /// Number of enclosing branches that may not run.
+    pub doubt: u32,
+    /// If above 0, nothing is reported.
+    pub quiet: u32,
+    /// Layers that are being called, outermost first, as places of their construction.
+    pub layers: Vec<(usize, Node<'t>)>,
+    /// Expressions that made the examples of the running model.
+    pub examples: Vec<(usize, Node<'t>)>,
+    pub default_dtype: Option<DType>,
+    pub default_device: Option<Rc<str>>,
+    pub findings: Vec<Finding>,
+    /// Calls of exporters, in the order of their evaluation.
+    pub exports: Vec<ExportCall<'t>>,
+    /// Whether the budget was exhausted.
+    pub exhausted: bool,
+}
+
+impl<'t> Machine<'t> {
+    /// Returns an interpreter of `files`, of which the first is the script.
+    pub fn new(files: &'t [ScriptFile]) -> Self {
+        Machine {
+            files,
+            heap: Heap::default(),
+            frames: vec![],
+            imported: FxHashMap::default(),
+            steps: 0,
+            depth: 0,
+            memory: 0,
+            changed: FxHashSet::default(),
+            contexts: vec![],
+            doubt: 0,
+            quiet: 0,
+            layers: vec![],
+            examples: vec![],
+            default_dtype: Some(DType::Float32),
+            default_device: Some(Rc::from("cpu")),
+            findings: vec![],
+            exports: vec![],
+            exhausted: false,
+        }
+    }
+
+    /// Runs the script.
+    pub fn run(&mut self) {
+        if let Err(stop) = self.run_file(0, "__main__") {
+            self.end(stop);
+        }
+    }
+
+    /// Reports the exception that ends the script.
+    pub fn end(&mut self, stop: Stop) {
+        match stop {
+            Stop::Raised(raised) => self.tell(raised.finding),
+            Stop::Exhausted => self.exhausted = true,
+        }
+    }
+
+    /// Adds findings that are not known yet.
+    pub fn tell(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            let is_known = |known: &Finding| known.code == finding.code && known.source == finding.source;
+            if self.quiet == 0 && !self.findings.iter().any(is_known) {
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    /// Runs a file at its top level. Returns the scope of its variables.
+    pub fn run_file(&mut self, index: usize, name: &str) -> Result<Ref, Stop> {
+        if let Some(scope) = self.imported.get(&index) {
+            return Ok(*scope);
+        }
+        let mut variables = Scope { is_file: true, ..Scope::default() };
+        variables.variables.insert(Rc::from("__name__"), Value::str(name));
+        let path: &str = &self.files[index].path;
+        variables.variables.insert(Rc::from("__file__"), Value::str(path));
+        let scope = self.heap.add(Object::Scope(variables));
+        self.imported.insert(index, scope);
+        self.push(index, scope, None, None, None)?;
+        let root = self.files[index].tree.root_node();
+        let done = self.block(root);
+        self.frames.pop();
+        done.map(|_| scope)
+    }
+
+    /// Enters a frame.
+    pub fn push(
+        &mut self,
+        file: usize,
+        scope: Ref,
+        function: Option<Rc<Function<'t>>>,
+        this: Option<Value<'t>>,
+        call: Option<(usize, Node<'t>)>,
+    ) -> Result<(), Stop> {
+        if self.frames.len() >= MAX_FRAMES {
+            return Err(Stop::Exhausted);
+        }
+        let outer_names = FxHashMap::default();
+        let frame = Frame { file, scope, function, this, call, outer_names, returned: vec![], loops: vec![] };
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Counts a step, and the depth of nested code.
+    pub fn enter(&mut self) -> Result<(), Stop> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.depth >= MAX_DEPTH || self.heap.len() > MAX_OBJECTS {
+            self.exhausted = true;
+            return Err(Stop::Exhausted);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Leaves a nested piece of code.
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Returns the index of the current file.
+    pub fn file(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.file)
+    }
+
+    /// Returns the text of a file.
+    pub fn source(&self, file: usize) -> &'t str {
+        &self.files[file].text
+    }
+
+    /// Returns the text of a node of the current file.
+    pub fn text(&self, node: Node<'t>) -> &'t str {
+        text(node, self.source(self.file()))
+    }
+
+    /// Returns the place of a node.
+    pub fn place(&self, file: usize, node: Node<'t>) -> SourcePlace {
+        let function = self.frames.iter().rev().find(|frame| frame.file == file);
+        let function = function.and_then(|frame| frame.function.as_ref()).map(|function| function.name);
+        let path: Arc<str> = self.files[file].path.clone();
+        super::super::report::place_of(node, self.source(file), path, function)
+    }
+
+    /// Returns a fresh identity of memory.
+    pub fn fresh_memory(&mut self) -> u32 {
+        self.memory += 1;
+        self.memory
+    }
+
+    /// Returns a new tensor.
+    pub fn tensor(&mut self, shape: Shape, dtype: Option<DType>, device: Option<Rc<str>>) -> Tensor<'t> {
+        let memory = self.fresh_memory();
+        Tensor { shape, dtype, device, data: None, memory, bounds: None, role: Role::Plain, origin: None }
+    }
+
+    /// Returns the elements of a tensor, if they are known and unchanged.
+    pub fn data(&self, tensor: &Tensor<'t>) -> Option<Rc<[f64]>> {
+        tensor.data.clone().filter(|_| !self.changed.contains(&tensor.memory))
+    }
+
+    /// Records a write to the elements of a tensor.
+    pub fn write(&mut self, tensor: &Tensor<'t>) {
+        self.changed.insert(tensor.memory);
+    }
+
+    /// Returns a new list.
+    pub fn list(&mut self, items: Vec<Value<'t>>) -> Value<'t> {
+        Value::Object(self.heap.add(Object::List(Items { items, open: false })))
+    }
+
+    /// Returns a new dictionary.
+    pub fn dict(&mut self, entries: Vec<(Value<'t>, Value<'t>)>, open: bool) -> Value<'t> {
+        Value::Object(self.heap.add(Object::Dict(Dict { entries, open })))
+    }
+
+    /// Returns a new instance of a library class.
+    pub fn instance(&mut self, class: &str, attributes: Vec<(&str, Value<'t>)>, open: bool) -> Value<'t> {
+        let attributes = attributes.into_iter().map(|(name, value)| (Rc::from(name), value)).collect();
+        let class = Value::name(class);
+        Value::Object(self.heap.add(Object::Instance(Instance { class, attributes, open, origin: None })))
+    }
+
+    /// Returns the items of a list, tuple, range or dictionary, if all are known.
+    pub fn items(&self, value: &Value<'t>) -> Option<Vec<Value<'t>>> {
+        match value {
+            Value::Tuple(items) => Some(items.to_vec()),
+            Value::Range(start, stop, step) => range_items(*start, *stop, *step),
+            Value::Str(text) => Some(text.chars().map(|letter| Value::str(&letter.to_string())).collect()),
+            Value::Object(object) => match self.heap.get(*object) {
+                Object::List(list) | Object::Set(list) if !list.open => Some(list.items.clone()),
+                Object::Dict(dict) if !dict.open => {
+                    Some(dict.entries.iter().map(|(key, _)| key.clone()).collect())
+                }
+                Object::Instance(_) => self.container_items(*object),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the entries of a dictionary, if all are known.
+    pub fn entries(&self, value: &Value<'t>) -> Option<Vec<(Value<'t>, Value<'t>)>> {
+        let dict = self.heap.dict(value.object()?)?;
+        (!dict.open).then(|| dict.entries.clone())
+    }
+
+    /// Runs `code` in a branch that may not run.
+    pub fn in_doubt<T>(&mut self, code: impl FnOnce(&mut Self) -> T) -> T {
+        self.doubt += 1;
+        let result = code(self);
+        self.doubt -= 1;
+        result
+    }
+}
+
+/// Limit of the items of a `range`.
+const MAX_RANGE: i64 = 10_000;
+
+fn range_items<'t>(start: i64, stop: i64, step: i64) -> Option<Vec<Value<'t>>> {
+    let count = range_length(start, stop, step)?;
+    (count <= MAX_RANGE).then(|| (0..count).map(|at| Value::Int(start + at * step)).collect())
+}
+
+/// Returns the number of items of a `range`.
+pub fn range_length(start: i64, stop: i64, step: i64) -> Option<i64> {
+    let length = match step {
+        0 => return None,
+        step if step > 0 => stop.checked_sub(start)?.checked_add(step - 1)? / step,
+        step => start.checked_sub(stop)?.checked_sub(step + 1)? / -step,
+    };
+    Some(length.max(0))
+}

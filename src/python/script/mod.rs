@@ -1,0 +1,53 @@
+//! Abstract execution of a script and the local files that it imports.
+//!
+//! Values are exact as far as the source determines them, and unknown otherwise. Nothing is executed. A fault is
+//! reported only if the statement certainly raises when it runs.
+
+pub mod files;
+pub mod heap;
+pub mod machine;
+pub mod tensor;
+pub mod value;
+
+mod argparse;
+mod arithmetic;
+mod attributes;
+mod binding;
+mod builtins;
+mod calls;
+mod classes;
+mod comprehensions;
+mod container_methods;
+mod containers;
+mod exceptions;
+mod export;
+mod expressions;
+mod faults;
+mod imports;
+mod library;
+mod loops;
+mod module_methods;
+mod modules;
+mod names;
+mod paths;
+mod statements;
+mod strings;
+mod torch;
+mod unreached;
+
+use crate::diag::Finding;
+use crate::source::SourceFiles;
+
+use machine::Machine;
+
+/// Runs a script and returns its findings.
+pub fn lint(script: &str, path: &str, sources: &SourceFiles) -> Vec<Finding> {
+    let files = files::files(script, path, sources);
+    if files.is_empty() {
+        return vec![];
+    }
+    let mut machine = Machine::new(&files);
+    machine.run();
+    machine.check_names();
+    machine.findings
+}

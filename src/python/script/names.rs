@@ -1,0 +1,142 @@
+//! Names: variables, and targets of assignments.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{bare, children, field};
+use super::heap::{Object, Scope};
+use super::library;
+use super::machine::{Machine, Stop};
+use super::value::{Ref, Value};
+
+impl<'t> Machine<'t> {
+    /// Returns the value of a variable; a built-in name or `Unknown` if it is not bound.
+    pub fn variable(&self, name: &str) -> Value<'t> {
+        let Some(frame) = self.frames.last() else { return Value::Unknown };
+        let mut scope = Some(frame.outer_names.get(name).copied().unwrap_or(frame.scope));
+        while let Some(at) = scope {
+            let Some(variables) = self.heap.scope(at) else { return Value::Unknown };
+            if let Some(value) = variables.variables.get(name) {
+                return value.clone();
+            }
+            if variables.open {
+                return Value::Unknown;
+            }
+            scope = variables.parent;
+        }
+        if library::is_builtin(name) { Value::name(name) } else { Value::Unknown }
+    }
+
+    /// Binds a variable in the current scope.
+    pub fn set_variable(&mut self, name: &'t str, value: Value<'t>) {
+        let Some(frame) = self.frames.last() else { return };
+        let scope = frame.outer_names.get(name).copied().unwrap_or(frame.scope);
+        self.bind_in(scope, name, value);
+    }
+
+    /// Binds a variable in a scope.
+    pub fn bind_in(&mut self, scope: Ref, name: &str, value: Value<'t>) {
+        if let Some(scope) = self.heap.scope_mut(scope) {
+            scope.variables.insert(Rc::from(name), value);
+        }
+    }
+
+    /// Returns a new scope inside of the current one.
+    pub fn inner_scope(&mut self, parent: Option<Ref>) -> Ref {
+        self.heap.add(Object::Scope(Scope { parent, ..Scope::default() }))
+    }
+
+    /// Runs `global` and `nonlocal`.
+    pub fn declare_outer(&mut self, node: Node<'t>) {
+        let is_global = node.kind() == "global_statement";
+        for name in children(node) {
+            let name = self.text(name);
+            let scope = self.outer_scope(name, is_global);
+            if let (Some(scope), Some(frame)) = (scope, self.frames.last_mut()) {
+                frame.outer_names.insert(name, scope);
+            }
+        }
+    }
+
+    fn outer_scope(&self, name: &str, is_global: bool) -> Option<Ref> {
+        let mut at = self.heap.scope(self.frames.last()?.scope)?.parent;
+        while let Some(scope) = at {
+            let variables = self.heap.scope(scope)?;
+            if variables.is_file || !is_global && variables.variables.contains_key(name) {
+                return Some(scope);
+            }
+            at = variables.parent;
+        }
+        None
+    }
+
+    /// Binds a target to a value.
+    pub fn assign(&mut self, target: Node<'t>, value: Value<'t>) -> Result<(), Stop> {
+        match target.kind() {
+            "identifier" => self.set_variable(self.text(target), value),
+            "pattern_list" | "tuple_pattern" | "list_pattern" | "expression_list" | "tuple" | "list" => {
+                return self.unpack(&children(target), &value);
+            }
+            "attribute" => {
+                let object = self.evaluate_optional(field(target, "object"))?;
+                if let Some(name) = field(target, "attribute") {
+                    self.set_attribute(&object, self.text(name), value);
+                }
+            }
+            "subscript" => return self.assign_item(target, &value),
+            "parenthesized_expression" | "as_pattern_target" => {
+                let inner = bare(target);
+                let inner = if inner == target { children(target).first().copied() } else { Some(inner) };
+                return inner.map_or(Ok(()), |inner| self.assign(inner, value));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, targets: &[Node<'t>], value: &Value<'t>) -> Result<(), Stop> {
+        let items = self.iterated(value);
+        let star = targets.iter().position(|target| target.kind() == "list_splat_pattern");
+        for (at, target) in targets.iter().enumerate() {
+            let item = match (&items, star) {
+                (Some(items), None) if items.len() == targets.len() => items[at].clone(),
+                (Some(items), Some(star)) if items.len() + 1 >= targets.len() => {
+                    let more = items.len() + 1 - targets.len();
+                    match at {
+                        _ if at < star => items[at].clone(),
+                        _ if at == star => self.list(items[star..star + more].to_vec()),
+                        _ => items[at + more - 1].clone(),
+                    }
+                }
+                (None, None) => self.element(value),
+                _ => Value::Unknown,
+            };
+            let target = match target.kind() {
+                "list_splat_pattern" => children(*target).first().copied().unwrap_or(*target),
+                _ => *target,
+            };
+            self.assign(target, item)?;
+        }
+        Ok(())
+    }
+
+    /// Runs `del x`.
+    pub fn delete(&mut self, node: Node<'t>) -> Result<(), Stop> {
+        for target in children(node) {
+            let targets = if target.kind() == "expression_list" { children(target) } else { vec![target] };
+            for target in targets {
+                match target.kind() {
+                    "identifier" => self.set_variable(self.text(target), Value::Unknown),
+                    "subscript" | "attribute" => {
+                        let holder = field(target, "value").or_else(|| field(target, "object"));
+                        let holder = self.evaluate_optional(holder)?;
+                        self.forget(&holder);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Statements, and the paths through them.
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field, fields};
+use super::machine::{Eval, Machine, Raised, Stop};
+use super::value::Value;
+
+/// Continuation after a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Flow<'t> {
+    Next,
+    Return(Value<'t>),
+    Break,
+    Continue,
+}
+
+/// Result of a statement.
+pub type Step<'t> = Result<Flow<'t>, Stop>;
+
+impl<'t> Machine<'t> {
+    /// Runs the statements of a block.
+    pub fn block(&mut self, block: Node<'t>) -> Step<'t> {
+        for statement in children(block) {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                ended => return Ok(ended),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, node: Node<'t>) -> Step<'t> {
+        self.enter()?;
+        let flow = self.run_statement(node);
+        self.leave();
+        flow
+    }
+
+    fn run_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        match node.kind() {
+            "expression_statement" => {
+                for child in children(node) {
+                    self.simple(child)?;
+                }
+            }
+            "return_statement" => {
+                let value = children(node).first().map(|value| self.evaluate(*value)).transpose()?;
+                return Ok(Flow::Return(value.unwrap_or(Value::None)));
+            }
+            "break_statement" => return Ok(Flow::Break),
+            "continue_statement" => return Ok(Flow::Continue),
+            "raise_statement" => return Err(self.raise_statement(node)),
+            "assert_statement" => return self.assert_statement(node),
+            "if_statement" => return self.if_statement(node),
+            "for_statement" => return self.for_statement(node),
+            "while_statement" => return self.while_statement(node),
+            "with_statement" => return self.with_statement(node),
+            "try_statement" => return self.try_statement(node),
+            "match_statement" => return self.match_statement(node),
+            "function_definition" => {
+                let function = self.function(node, &[]);
+                self.bind_definition(node, function);
+            }
+            "class_definition" => {
+                let class = self.class_definition(node, &[])?;
+                self.bind_definition(node, class);
+            }
+            "decorated_definition" => self.decorated(node)?,
+            "import_statement" => self.import_statement(node)?,
+            "import_from_statement" => self.import_from(node)?,
+            "global_statement" | "nonlocal_statement" => self.declare_outer(node),
+            "delete_statement" => self.delete(node)?,
+            _ => {}
+        }
+        Ok(Flow::Next)
+    }
+
+    fn simple(&mut self, node: Node<'t>) -> Result<(), Stop> {
+        match node.kind() {
+            "assignment" => self.assignment(node),
+            "augmented_assignment" => self.augmented(node),
+            _ => self.evaluate(node).map(drop),
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'t>) -> Result<(), Stop> {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
+            // `x: int` in a class defines a field of a dataclass.
+            self.declare_field(node);
+            return Ok(());
+        };
+        let value = if right.kind() == "assignment" {
+            self.assignment(right)?;
+            field(right, "left").map(|left| self.evaluate(left)).transpose()?.unwrap_or_default()
+        } else {
+            self.evaluate(right)?
+        };
+        self.declare_field(node);
+        self.assign(left, value)
+    }
+
+    fn raise_statement(&mut self, node: Node<'t>) -> Stop {
+        let what = children(node).first().copied();
+        let callee = what.map(|what| field(what, "function").unwrap_or(what));
+        let kind = callee.map_or("", |callee| self.text(callee));
+        let kind = kind.rsplit('.').next().unwrap_or(kind).to_owned();
+        Stop::Raised(Box::new(Raised { kind, finding: None }))
+    }
+
+    fn assert_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let Some(condition) = children(node).first().copied() else { return Ok(Flow::Next) };
+        let value = self.evaluate(condition)?;
+        if self.truth(&value) == Some(false) {
+            return Err(Stop::Raised(Box::new(Raised { kind: "AssertionError".to_owned(), finding: None })));
+        }
+        Ok(Flow::Next)
+    }
+
+    fn if_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let alternatives = fields(node, "alternative");
+        self.alternatives(field(node, "condition"), field(node, "consequence"), &alternatives)
+    }
+
+    fn alternatives(
+        &mut self,
+        condition: Option<Node<'t>>,
+        then: Option<Node<'t>>,
+        rest: &[Node<'t>],
+    ) -> Step<'t> {
+        let value = condition.map(|condition| self.evaluate(condition)).transpose()?.unwrap_or_default();
+        let first = |machine: &mut Self| then.map_or(Ok(Flow::Next), |then| machine.block(then));
+        let second = |machine: &mut Self| match rest {
+            [] => Ok(Flow::Next),
+            [elif, more @ ..] if elif.kind() == "elif_clause" => {
+                machine.alternatives(field(*elif, "condition"), field(*elif, "consequence"), more)
+            }
+            [other, ..] => field(*other, "body").map_or(Ok(Flow::Next), |body| machine.block(body)),
+        };
+        match self.truth(&value) {
+            Some(true) => first(self),
+            Some(false) => second(self),
+            None => self.either(first, second),
+        }
+    }
+
+    fn with_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
+        let active = self.contexts.len();
+        for item in clause.map(children).unwrap_or_default() {
+            let Some(value) = field(item, "value") else { continue };
+            if value.kind() == "as_pattern" {
+                let parts = children(value);
+                let context = parts.first().map(|part| self.evaluate(*part)).transpose()?.unwrap_or_default();
+                let target = field(value, "alias").and_then(|alias| children(alias).first().copied());
+                let entered = self.entered(&context);
+                self.contexts.push(context);
+                if let Some(target) = target {
+                    self.assign(target, entered)?;
+                }
+            } else {
+                let context = self.evaluate(value)?;
+                self.contexts.push(context);
+            }
+        }
+        let swallows = clause.is_some_and(|clause| {
+            let text = self.text(clause);
+            text.contains("suppress(") || text.contains("raises(")
+        });
+        let ended = field(node, "body").map_or(Ok(Flow::Next), |body| self.block(body));
+        self.contexts.truncate(active);
+        match ended {
+            Err(Stop::Raised(_)) if swallows => Ok(Flow::Next),
+            ended => ended,
+        }
+    }
+
+    fn match_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        let cases = field(node, "body").map(children).unwrap_or_default();
+        let mut flow = Flow::Next;
+        for case in cases.into_iter().filter_map(|case| field(case, "consequence")) {
+            flow = self.either(|machine| machine.block(case), |_| Ok(Flow::Next))?;
+        }
+        Ok(flow)
+    }
+
+    fn bind_definition(&mut self, node: Node<'t>, value: Value<'t>) {
+        if let Some(name) = field(node, "name") {
+            let name = self.text(name);
+            self.set_variable(name, value);
+        }
+    }
+
+    /// Evaluates an expression if there is one.
+    pub fn evaluate_optional(&mut self, node: Option<Node<'t>>) -> Eval<'t> {
+        node.map_or(Ok(Value::Unknown), |node| self.evaluate(node))
+    }
+}

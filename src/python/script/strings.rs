@@ -1,0 +1,133 @@
+//! Strings: literals, formatting and methods.
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::calls::Args;
+use super::machine::{Eval, Machine};
+use super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Evaluates a string literal; bytes are unknown.
+    pub fn string(&mut self, node: Node<'t>) -> Eval<'t> {
+        let mut text = String::new();
+        let mut known = true;
+        let mut is_raw = false;
+        for part in children(node) {
+            match part.kind() {
+                "string_start" => {
+                    let prefix = self.text(part).to_ascii_lowercase();
+                    is_raw = prefix.contains('r');
+                    known &= !prefix.contains('b');
+                }
+                "string_content" if is_raw => text.push_str(self.text(part)),
+                "string_content" => text.push_str(&unescaped(self.text(part))),
+                "interpolation" => {
+                    let value = self.evaluate_optional(field(part, "expression"))?;
+                    let plain =
+                        field(part, "format_specifier").is_none() && field(part, "type_conversion").is_none();
+                    match printed(&value).filter(|_| plain) {
+                        Some(shown) => text.push_str(&shown),
+                        None => known = false,
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(if known { Value::str(&text) } else { Value::Unknown })
+    }
+
+    /// Evaluates adjacent string literals.
+    pub fn concatenated(&mut self, node: Node<'t>) -> Eval<'t> {
+        let mut whole = String::new();
+        for part in children(node) {
+            match self.evaluate(part)? {
+                Value::Str(text) => whole.push_str(&text),
+                _ => return Ok(Value::Unknown),
+            }
+        }
+        Ok(Value::str(&whole))
+    }
+
+    /// Calls a method of a string.
+    pub fn string_method(&mut self, text: &str, name: &str, args: &Args<'t>) -> Value<'t> {
+        let first = args.get(0, "").and_then(Value::text);
+        match (name, first) {
+            ("lower", _) => Value::str(&text.to_lowercase()),
+            ("upper", _) => Value::str(&text.to_uppercase()),
+            ("strip", None) => Value::str(text.trim()),
+            ("startswith", Some(start)) => Value::Bool(text.starts_with(start)),
+            ("endswith", Some(end)) => Value::Bool(text.ends_with(end)),
+            ("removesuffix", Some(end)) => Value::str(text.strip_suffix(end).unwrap_or(text)),
+            ("removeprefix", Some(start)) => Value::str(text.strip_prefix(start).unwrap_or(text)),
+            ("replace", Some(from)) => match args.get(1, "").and_then(Value::text) {
+                Some(to) => Value::str(&text.replace(from, to)),
+                None => Value::Unknown,
+            },
+            ("split", Some(separator)) if !separator.is_empty() && args.positional.len() == 1 => {
+                let parts = text.split(separator).map(Value::str).collect();
+                self.list(parts)
+            }
+            ("split", None) if args.positional.is_empty() => {
+                let parts = text.split_whitespace().map(Value::str).collect();
+                self.list(parts)
+            }
+            ("join", _) => self.joined(text, args),
+            ("format", _) => self.formatted(text, args),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn joined(&mut self, separator: &str, args: &Args<'t>) -> Value<'t> {
+        let items = args.get(0, "").and_then(|items| self.items(items));
+        let texts: Option<Vec<String>> =
+            items.and_then(|items| items.iter().map(|item| item.text().map(str::to_owned)).collect());
+        texts.map_or(Value::Unknown, |texts| Value::str(&texts.join(separator)))
+    }
+
+    fn formatted(&self, text: &str, args: &Args<'t>) -> Value<'t> {
+        let mut parts = text.split("{}");
+        let mut whole = parts.next().unwrap_or("").to_owned();
+        for (part, (value, _)) in parts.by_ref().zip(&args.positional) {
+            let Some(shown) = printed(value) else { return Value::Unknown };
+            whole.push_str(&shown);
+            whole.push_str(part);
+        }
+        if whole.contains('{') || parts.next().is_some() || args.open {
+            return Value::Unknown;
+        }
+        Value::str(&whole)
+    }
+}
+
+/// Returns `str(value)`.
+pub fn printed(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Str(text) => text.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::None => "None".to_owned(),
+        _ => return None,
+    })
+}
+
+fn unescaped(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let mut whole = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letter == '\\') {
+            (_, true) => match letters.next() {
+                Some('n') => whole.push('\n'),
+                Some('t') => whole.push('\t'),
+                Some(other) => whole.push(other),
+                None => {}
+            },
+            (letter, _) => whole.push(letter),
+        }
+    }
+    whole
+}

@@ -1,0 +1,135 @@
+//! Recurrent layers and attention.
+
+use std::rc::Rc;
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{Dim, Tensor, shown};
+use super::super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Evaluates an LSTM, GRU or RNN.
+    pub fn recurrent(
+        &mut self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
+        let Some(shape) = x.shape.clone() else {
+            return Ok(Value::tuple(vec![Value::Unknown, Value::Unknown]));
+        };
+        let expected = get(self, "input_size").int();
+        if !matches!(shape.len(), 2 | 3) {
+            let message =
+                format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(&shape));
+            return Err(self.fault(
+                args.node,
+                Fault::shape(message, "reshape the example to [batch, length, features]"),
+            ));
+        }
+        self.last_axis(name, &shape, expected, args)?;
+        if let Value::Tensor(weight) = get(self, "weight_ih_l0") {
+            self.same_device(&[x, &weight], args.node)?;
+            self.same_dtype(name, &[x, &weight], args.node)?;
+        }
+        let hidden = get(self, "hidden_size").int();
+        let projected = get(self, "proj_size").int().filter(|size| *size > 0);
+        let both = match get(self, "bidirectional") {
+            Value::Bool(flag) => Some(1 + i64::from(flag)),
+            _ => None,
+        };
+        let features = projected.or(hidden);
+        let width = features.zip(both).map(|(features, both)| features * both);
+        let mut sequence = shape.clone();
+        if let Some(last) = sequence.last_mut() {
+            *last = width;
+        }
+        let batch_first = self.truth(&get(self, "batch_first"));
+        let layers = get(self, "num_layers").int().zip(both).map(|(layers, both)| layers * both);
+        let batch = match (shape.len(), batch_first) {
+            (2, _) => None,
+            (_, Some(first)) => Some(shape[usize::from(!first)]),
+            _ => Some(None),
+        };
+        let state = |size: Dim| {
+            let mut state = vec![layers];
+            state.extend(batch);
+            state.push(size);
+            state
+        };
+        let output = self.made(Some(sequence), x.dtype, &[x]);
+        let h = self.made(Some(state(features)), x.dtype, &[x]);
+        Ok(Value::tuple(vec![
+            output,
+            if name == "LSTM" {
+                let c = self.made(Some(state(hidden)), x.dtype, &[x]);
+                Value::tuple(vec![h, c])
+            } else {
+                h
+            },
+        ]))
+    }
+
+    /// Reports a last axis of another size than a layer expects.
+    fn last_axis(&self, what: &str, shape: &[Dim], expected: Dim, args: &Args<'t>) -> Result<(), Stop> {
+        if let (Some(Some(given)), Some(expected)) = (shape.last(), expected)
+            && *given != expected
+        {
+            let message =
+                format!("`{what}` expects {expected} features, gets {given} (shape {})", shown(shape));
+            let help = format!("construct the layer for {given} features, or correct the example");
+            return Err(self.fault(args.node, Fault::shape(message, help)));
+        }
+        Ok(())
+    }
+
+    /// Evaluates `nn.MultiheadAttention`.
+    pub fn attention_layer(&mut self, layer: &Value<'t>, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
+        if let Some(shape) = &x.shape {
+            self.last_axis("MultiheadAttention", shape, get(self, "embed_dim").int(), args)?;
+        }
+        if let Value::Tensor(weight) = get(self, "in_proj_weight") {
+            self.same_device(&[x, &weight], args.node)?;
+            self.same_dtype("MultiheadAttention", &[x, &weight], args.node)?;
+        }
+        let output = Value::Tensor(Rc::new(self.derived(x)));
+        Ok(Value::tuple(vec![output, Value::Unknown]))
+    }
+
+    /// Evaluates a Transformer encoder or one of its layers.
+    pub fn encoder(
+        &mut self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let inner = match name {
+            "TransformerEncoder" => self.attribute_of(layer, "encoder_layer").unwrap_or_default(),
+            _ => layer.clone(),
+        };
+        let expected = self.attribute_of(&inner, "d_model").and_then(|size| size.int());
+        if let Some(shape) = &x.shape {
+            if !matches!(shape.len(), 2 | 3) {
+                let message =
+                    format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(shape));
+                return Err(self.fault(
+                    args.node,
+                    Fault::shape(message, "reshape the example to [batch, length, features]"),
+                ));
+            }
+            self.last_axis(name, shape, expected, args)?;
+        }
+        if let Some(Value::Tensor(weight)) = self.attribute_of(&inner, "in_proj_weight") {
+            self.same_device(&[x, &weight], args.node)?;
+            self.same_dtype(name, &[x, &weight], args.node)?;
+        }
+        Ok(Value::Tensor(Rc::new(self.derived(x))))
+    }
+}

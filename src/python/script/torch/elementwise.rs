@@ -1,0 +1,193 @@
+//! Element-wise operators: broadcasting, type promotion and devices.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
+use super::super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Returns a new tensor on the device of its operands.
+    pub fn made(&mut self, shape: Shape, dtype: Option<DType>, of: &[&Tensor<'t>]) -> Value<'t> {
+        let devices: Vec<&Option<Rc<str>>> =
+            of.iter().filter(|one| one.rank() != Some(0)).map(|one| &one.device).collect();
+        let first = devices.first().copied().or(of.first().map(|one| &one.device)).cloned().flatten();
+        let device = first.filter(|_| devices.iter().all(|device| device.is_some()));
+        Value::Tensor(Rc::new(self.tensor(shape, dtype, device)))
+    }
+
+    /// Evaluates a binary operator of which at least one operand is a tensor.
+    pub fn tensor_binary(
+        &mut self,
+        operator: &str,
+        left: &Value<'t>,
+        right: &Value<'t>,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        if operator == "@" {
+            return match (left, right) {
+                (Value::Tensor(a), Value::Tensor(b)) => self.matmul(&a.clone(), &b.clone(), node),
+                _ => Ok(Value::Unknown),
+            };
+        }
+        let is_comparison = matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=");
+        let divides = operator == "/";
+        self.elementwise(&[left.clone(), right.clone()], is_comparison, divides, node)
+    }
+
+    /// Returns the result of an element-wise operator with broadcasting.
+    pub fn elementwise(
+        &mut self,
+        operands: &[Value<'t>],
+        is_comparison: bool,
+        divides: bool,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let tensors: Vec<Rc<Tensor<'t>>> = operands
+            .iter()
+            .filter_map(|value| match value {
+                Value::Tensor(tensor) => Some(tensor.clone()),
+                _ => None,
+            })
+            .collect();
+        let is_known = |value: &Value| matches!(value, Value::Tensor(_)) || value.number().is_some();
+        if !operands.iter().all(is_known) || tensors.is_empty() {
+            return Ok(Value::Unknown);
+        }
+        let mut shape: Shape = Some(vec![]);
+        for tensor in &tensors {
+            shape = match (shape, &tensor.shape) {
+                (Some(a), Some(b)) => Some(self.broadcast(&a, b, node)?),
+                _ => None,
+            };
+        }
+        let all: Vec<&Tensor<'t>> = tensors.iter().map(|tensor| &**tensor).collect();
+        self.same_device(&all, node)?;
+        let dtype = match is_comparison {
+            true => Some(DType::Bool),
+            false => self.promoted(operands).map(|dtype| {
+                match divides && !dtype.is_float() && !dtype.is_complex() {
+                    true => self.default_dtype.unwrap_or(DType::Float32),
+                    false => dtype,
+                }
+            }),
+        };
+        Ok(self.made(shape, dtype, &all))
+    }
+
+    /// Returns the shape to which two shapes are broadcast.
+    pub fn broadcast(&self, a: &[Dim], b: &[Dim], node: Node<'t>) -> Result<Vec<Dim>, Stop> {
+        let rank = a.len().max(b.len());
+        let at = |shape: &[Dim], axis: usize| {
+            (axis + shape.len()).checked_sub(rank).map_or(Some(1), |index| shape[index])
+        };
+        let mut joined = vec![];
+        for axis in 0..rank {
+            joined.push(match (at(a, axis), at(b, axis)) {
+                (Some(x), Some(y)) if x == y => Some(x),
+                (Some(1), other) | (other, Some(1)) => other,
+                (Some(x), Some(y)) => {
+                    let message = format!(
+                        "shapes {} and {} cannot be broadcast: axis {axis} is {x} and {y}",
+                        shown(a),
+                        shown(b)
+                    );
+                    let help = "make the sizes of each axis equal, or 1";
+                    return Err(self.fault(node, Fault::shape(message, help)));
+                }
+                (Some(x), None) | (None, Some(x)) => Some(x),
+                (None, None) => None,
+            });
+        }
+        Ok(joined)
+    }
+
+    /// Returns the dtype to which operands are promoted.
+    fn promoted(&self, operands: &[Value<'t>]) -> Option<DType> {
+        let mut whole: Option<DType> = None;
+        let mut scalar: Option<DType> = None;
+        let join =
+            |known: Option<DType>, dtype: DType| Some(known.map_or(dtype, |known| known.promote(dtype)));
+        let mut number: Option<DType> = None;
+        let default = self.default_dtype.unwrap_or(DType::Float32);
+        for operand in operands {
+            match operand {
+                Value::Tensor(tensor) => {
+                    let dtype = tensor.dtype?;
+                    match tensor.rank()? {
+                        0 => scalar = join(scalar, dtype),
+                        _ => whole = join(whole, dtype),
+                    }
+                }
+                Value::Float(_) => number = join(number, default),
+                Value::Int(_) => number = join(number, DType::Int64),
+                Value::Bool(_) => number = join(number, DType::Bool),
+                _ => return None,
+            }
+        }
+        let mut result = whole.or(scalar).or(number)?;
+        if let (Some(_), Some(scalar)) = (whole, scalar) {
+            result = result.promote_by_scalar(scalar, scalar);
+        }
+        Some(number.map_or(result, |number| result.promote_by_scalar(number, default)))
+    }
+
+    /// Reports tensors on different devices. 0-d tensors may be on another one.
+    pub fn same_device(&self, tensors: &[&Tensor<'t>], node: Node<'t>) -> Result<(), Stop> {
+        let kind = |tensor: &&Tensor<'t>| {
+            let device = tensor.device.as_ref().filter(|_| tensor.rank().is_some_and(|rank| rank > 0))?;
+            Some(device.split(':').next().unwrap_or(device).to_owned())
+        };
+        let kinds: Vec<String> = tensors.iter().filter_map(kind).collect();
+        let other = kinds.iter().find(|other| **other != kinds[0]);
+        if let Some(other) = other.filter(|other| *other != "meta" && kinds[0] != "meta") {
+            let message = format!("the operands are on `{}` and `{other}`", kinds[0]);
+            let help = "move the model and the example to one device before the export: `.to(device)`";
+            return Err(self.fault(node, Fault::device(message, help)));
+        }
+        Ok(())
+    }
+
+    /// Evaluates a unary operator on a tensor.
+    pub fn tensor_unary(&mut self, operator: &str, tensor: &Tensor<'t>, node: Node<'t>) -> Eval<'t> {
+        let mut result = tensor.clone();
+        result.data = match operator {
+            "-" => self.data(tensor).map(|data| data.iter().map(|one| -one).collect()),
+            _ => None,
+        };
+        result.bounds = None;
+        result.memory = self.fresh_memory();
+        result.role = super::super::tensor::Role::Plain;
+        let _ = node;
+        Ok(Value::Tensor(Rc::new(result)))
+    }
+
+    /// Returns the tensor after an in-place operator whose functional result is `result`.
+    pub fn in_place_result(&mut self, tensor: &Tensor<'t>, result: &Value<'t>, node: Node<'t>) -> Eval<'t> {
+        if let (Some(before), Some(after)) =
+            (&tensor.shape, result.tensor().and_then(|result| result.shape.as_ref()))
+        {
+            let grows = before.len() < after.len()
+                || before
+                    .iter()
+                    .rev()
+                    .zip(after.iter().rev())
+                    .any(|(before, after)| before.is_some() && after.is_some() && before != after);
+            if grows {
+                let message = format!(
+                    "an in-place operator cannot change the shape {} to {}",
+                    shown(before),
+                    shown(after)
+                );
+                return Err(self.fault(node, Fault::shape(message, "assign the result to a new name")));
+            }
+        }
+        let mut kept = tensor.clone();
+        kept.data = None;
+        kept.bounds = None;
+        Ok(Value::Tensor(Rc::new(kept)))
+    }
+}

@@ -1,0 +1,357 @@
+//! `forward` of the layers of `torch.nn`.
+
+use std::rc::Rc;
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{Dim, Tensor, shown};
+use super::super::value::Value;
+use super::convolution::{Convolution, Padding, Window};
+
+impl<'t> Machine<'t> {
+    /// Runs `forward` of a library class on an instance of it, or of a derived class.
+    pub fn layer_forward(&mut self, layer: &Value<'t>, class: &str, args: &Args<'t>) -> Eval<'t> {
+        match class {
+            "torch.compile"
+            | "torch.nn.DataParallel"
+            | "torch.jit.ScriptModule"
+            | "torch.jit.TopLevelTracedModule" => {
+                let names = ["_orig_mod", "module", "original"];
+                let inner = names.iter().find_map(|name| self.attribute_of(layer, name));
+                return inner.map_or(Ok(Value::Unknown), |inner| self.invoke(&inner, args));
+            }
+            _ => {}
+        }
+        if class.starts_with("torchvision.models.") {
+            return self.torchvision_forward(layer, class, args);
+        }
+        let Some(name) = class.strip_prefix("torch.nn.") else { return Ok(Value::Unknown) };
+        let is_open = self.heap.instance(layer.object().unwrap_or(0)).is_none_or(|layer| layer.open);
+        if is_open || args.open {
+            return Ok(Value::Unknown);
+        }
+        if name == "Sequential" {
+            return self.sequential(layer, args);
+        }
+        let x = match args.get(0, "input").or_else(|| args.keyword("x")).or_else(|| args.keyword("query")) {
+            Some(Value::Tensor(x)) => x.clone(),
+            _ => return Ok(Value::Unknown),
+        };
+        self.layer_result(layer, name, &x, args)
+    }
+
+    fn sequential(&mut self, layer: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        let layers = layer.object().and_then(|object| self.container_items(object));
+        let Some(layers) = layers else { return Ok(Value::Unknown) };
+        let mut args = args.clone();
+        let mut value = args.get(0, "input").cloned().unwrap_or_default();
+        for layer in layers {
+            args = Args::of(args.node, vec![value]);
+            value = self.invoke(&layer, &args)?;
+        }
+        Ok(value)
+    }
+
+    fn layer_result(
+        &mut self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let node = args.node;
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
+        let weight = match get(self, "weight") {
+            Value::Tensor(weight) => Some(weight),
+            _ => None,
+        };
+        match (name, weight) {
+            ("Linear" | "LazyLinear", Some(weight)) => return self.linear("Linear", x, &weight, node),
+            ("Embedding", Some(weight)) => return self.embed(x, &weight, node),
+            ("LayerNorm" | "RMSNorm", _) => {
+                let shape = get(self, "normalized_shape");
+                return self.layer_norm(name, x, &shape, node);
+            }
+            (_, Some(weight)) if name.starts_with("Conv") || name.starts_with("LazyConv") => {
+                let axes = weight.rank().unwrap_or(2).saturating_sub(2);
+                let window = self.layer_window(layer, axes);
+                let groups = get(self, "groups").int();
+                let extra = name.contains("Transpose").then(|| get(self, "output_padding"));
+                let output_padding = extra.map(|extra| self.sizes(&extra, axes));
+                let what = name.trim_start_matches("Lazy");
+                let convolution = Convolution { window, groups, output_padding };
+                return self.convolve(what, x, &weight, &convolution, node);
+            }
+            _ => {}
+        }
+        if name.contains("BatchNorm") || name.contains("InstanceNorm") || name == "GroupNorm" {
+            let channels = get(self, "num_features").int().or(get(self, "num_channels").int());
+            let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
+            return self.channel_norm(name, x, channels, axes, node);
+        }
+        if matches!(name, "LSTM" | "GRU" | "RNN") {
+            return self.recurrent(layer, name, x, args);
+        }
+        if name == "MultiheadAttention" {
+            return self.attention_layer(layer, x, args);
+        }
+        if matches!(name, "TransformerEncoderLayer" | "TransformerEncoder") {
+            return self.encoder(layer, name, x, args);
+        }
+        if name.contains("Pool") {
+            return self.pool_layer(layer, name, x, args);
+        }
+        let same = [
+            "Dropout",
+            "Dropout1d",
+            "Dropout2d",
+            "Dropout3d",
+            "AlphaDropout",
+            "Identity",
+            "ReLU",
+            "ReLU6",
+            "GELU",
+            "SiLU",
+            "Mish",
+            "Sigmoid",
+            "Tanh",
+            "LeakyReLU",
+            "ELU",
+            "CELU",
+            "SELU",
+            "Softplus",
+            "Softsign",
+            "Hardswish",
+            "Hardsigmoid",
+            "Hardtanh",
+            "Softmax",
+            "LogSoftmax",
+            "Softmin",
+            "Softmax2d",
+            "LogSigmoid",
+            "PReLU",
+            "RReLU",
+            "Threshold",
+            "Tanhshrink",
+            "Hardshrink",
+            "Softshrink",
+            "FeatureAlphaDropout",
+            "LocalResponseNorm",
+        ];
+        if same.contains(&name) {
+            return Ok(Value::Tensor(Rc::new(self.derived(x))));
+        }
+        match name {
+            "Flatten" => {
+                let axes = ["start_dim", "end_dim"].map(|axis| get(self, axis));
+                self.flatten(x, &axes[0], &axes[1], node)
+            }
+            "Unflatten" => {
+                let parts = vec![Value::Tensor(x.clone()), get(self, "dim"), get(self, "unflattened_size")];
+                self.operator("unflatten", &Args::of(node, parts))
+            }
+            "Upsample" | "UpsamplingBilinear2d" | "UpsamplingNearest2d" => {
+                let parts = vec![Value::Tensor(x.clone()), get(self, "size"), get(self, "scale_factor")];
+                self.operator("interpolate", &Args::of(node, parts))
+            }
+            "PixelShuffle" => {
+                let parts = vec![Value::Tensor(x.clone()), get(self, "upscale_factor")];
+                self.operator("pixel_shuffle", &Args::of(node, parts))
+            }
+            "GLU" => {
+                let parts = vec![Value::Tensor(x.clone()), get(self, "dim")];
+                self.operator("glu", &Args::of(node, parts))
+            }
+            "ZeroPad2d" | "ReflectionPad2d" | "ReplicationPad2d" | "ConstantPad2d" | "ZeroPad1d"
+            | "ConstantPad1d" | "ReflectionPad1d" | "ReplicationPad1d" => {
+                let axes = if name.ends_with("2d") { 4 } else { 2 };
+                let padding = get(self, "padding");
+                let padding = self.sizes(&padding, axes).into_iter().map(Value::size).collect();
+                let parts = vec![Value::Tensor(x.clone()), Value::tuple(padding)];
+                self.operator("pad", &Args::of(node, parts))
+            }
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    fn layer_window(&self, layer: &Value<'t>, axes: usize) -> Window {
+        let get = |name: &str| self.attribute_of(layer, name).unwrap_or(Value::Unknown);
+        let sizes = |name: &str| self.sizes(&get(name), axes);
+        let padding = match get("padding") {
+            Value::Str(text) if &*text == "same" => Padding::Same,
+            Value::Str(_) => Padding::Sizes(vec![Some(0); axes]),
+            other => Padding::Sizes(self.sizes(&other, axes)),
+        };
+        let kernel = sizes("kernel_size");
+        let stride = match get("stride") {
+            Value::None => kernel.clone(),
+            other => self.sizes(&other, axes),
+        };
+        let dilation = match self.attribute_of(layer, "dilation") {
+            Some(dilation) => self.sizes(&dilation, axes),
+            None => vec![Some(1); axes],
+        };
+        let ceil = match self.attribute_of(layer, "ceil_mode") {
+            None => Some(false),
+            Some(ceil) => self.truth(&ceil),
+        };
+        Window { kernel, stride, padding, dilation, ceil }
+    }
+
+    fn pool_layer(&mut self, layer: &Value<'t>, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
+        let Some(axes) = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10)) else {
+            return Ok(Value::Unknown);
+        };
+        let axes = axes as usize;
+        if matches!(get(self, "return_indices"), Value::Bool(true)) || name.contains("Unpool") {
+            return Ok(Value::Unknown);
+        }
+        if name.starts_with("Adaptive") {
+            let output = get(self, "output_size");
+            return self.adaptive_pool(name, x, &output, axes, args.node);
+        }
+        if name.starts_with("Fractional") {
+            return Ok(Value::Unknown);
+        }
+        let window = self.layer_window(layer, axes);
+        self.pool(name, x, &window, args.node)
+    }
+
+    /// Evaluates a norm over channels.
+    pub fn channel_norm(
+        &mut self,
+        what: &str,
+        x: &Rc<Tensor<'t>>,
+        channels: Dim,
+        axes: Option<u32>,
+        node: tree_sitter::Node<'t>,
+    ) -> Eval<'t> {
+        let Some(shape) = &x.shape else { return Ok(Value::Tensor(Rc::new(self.derived(x)))) };
+        let batched = match axes {
+            Some(1) => vec![2, 3],
+            Some(axes) => vec![axes as usize + 2],
+            None => vec![],
+        };
+        let is_instance = what.contains("Instance");
+        let fits = |rank: usize| {
+            batched.contains(&rank) || is_instance && axes.is_some_and(|axes| rank == axes as usize + 1)
+        };
+        if !batched.is_empty() && !fits(shape.len()) {
+            let message = format!(
+                "`{what}` expects {} axes, gets {}: shape {}",
+                batched[batched.len() - 1],
+                shape.len(),
+                shown(shape)
+            );
+            let fault =
+                Fault { kind: "ValueError", ..Fault::shape(message, "use the norm for this number of axes") };
+            return Err(self.fault(node, fault));
+        }
+        let unbatched = is_instance && axes.is_some_and(|axes| shape.len() == axes as usize + 1);
+        let at = usize::from(!unbatched);
+        if let (Some(expected), Some(Some(given))) = (channels, shape.get(at))
+            && *given != expected
+        {
+            let message =
+                format!("`{what}` expects {expected} channels, gets {given} (shape {})", shown(shape));
+            let help = format!("construct the layer with {given} channels");
+            return Err(self.fault(node, Fault::shape(message, help)));
+        }
+        Ok(Value::Tensor(Rc::new(self.derived(x))))
+    }
+
+    /// Evaluates a norm over the last axes.
+    pub fn layer_norm(
+        &mut self,
+        what: &str,
+        x: &Rc<Tensor<'t>>,
+        normalized: &Value<'t>,
+        node: tree_sitter::Node<'t>,
+    ) -> Eval<'t> {
+        let expected = match normalized {
+            Value::Int(size) => Some(vec![Some(*size)]),
+            other => self.items(other).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>()),
+        };
+        if let (Some(shape), Some(expected)) = (&x.shape, expected) {
+            let last = shape.len().checked_sub(expected.len()).map(|start| &shape[start..]);
+            let differs = last.is_none_or(|last| {
+                last.iter().zip(&expected).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+            });
+            if differs {
+                let message = format!(
+                    "`{what}` expects the last axes {}, gets the shape {}",
+                    shown(&expected),
+                    shown(shape)
+                );
+                return Err(
+                    self.fault(node, Fault::shape(message, "normalize over the last axes of the input"))
+                );
+            }
+        }
+        Ok(Value::Tensor(Rc::new(self.derived(x))))
+    }
+
+    /// Returns a new tensor of the shape, dtype and device of another.
+    pub fn derived(&mut self, x: &Tensor<'t>) -> Tensor<'t> {
+        let mut derived = self.tensor(x.shape.clone(), x.dtype, x.device.clone());
+        derived.origin = None;
+        derived
+    }
+
+    /// Evaluates a lookup in a table.
+    pub fn embed(&mut self, index: &Tensor<'t>, table: &Tensor<'t>, node: tree_sitter::Node<'t>) -> Eval<'t> {
+        self.same_device(&[index, table], node)?;
+        if let Some(dtype) = index.dtype.filter(|dtype| !dtype.is_integer() || dtype.name().len() < 5) {
+            let message = format!("`Embedding` expects integer indices, gets {}", dtype.name());
+            let help = "create the indices with `torch.randint(…)`, or convert them: `.long()`";
+            return Err(self.fault(node, Fault::dtype(message, help)));
+        }
+        self.in_table("Embedding", index, table.dim(0), false, node)?;
+        let shape = index.shape.as_ref().map(|shape| {
+            let mut shape = shape.clone();
+            shape.push(table.dim(1));
+            shape
+        });
+        Ok(self.made(shape, table.dtype, &[table]))
+    }
+
+    /// Reports indices that are certainly beyond a table.
+    pub fn in_table(
+        &self,
+        what: &str,
+        index: &Tensor<'t>,
+        rows: Dim,
+        negative: bool,
+        node: tree_sitter::Node<'t>,
+    ) -> Result<(), Stop> {
+        let Some(rows) = rows else { return Ok(()) };
+        #[expect(clippy::cast_precision_loss, reason = "sizes of tables are far below 2^52")]
+        let (low, high) = (if negative { -(rows as f64) } else { 0.0 }, rows as f64);
+        let beyond =
+            self.data(index).and_then(|data| data.iter().copied().find(|one| *one < low || *one >= high));
+        let random = index.bounds.filter(|_| self.data(index).is_none()).and_then(|(least, bound)| {
+            #[expect(clippy::cast_precision_loss, reason = "a probability")]
+            let within = (rows.min(bound) - least).max(0) as f64 / (bound - least) as f64;
+            let count = i32::try_from(index.numel()?).unwrap_or(i32::MAX);
+            // Random indices are within the table with a negligible probability.
+            (bound > rows && within.powi(count) < 0.001).then_some(bound - 1)
+        });
+        let shown = match (beyond, random) {
+            (Some(index), _) => format!("{index}"),
+            (None, Some(greatest)) => format!("up to {greatest}"),
+            _ => return Ok(()),
+        };
+        let message = format!("`{what}` has {rows} rows, but the indices are {shown}");
+        let help = format!("use indices below {rows}, or a larger table");
+        let fault = Fault {
+            rule: crate::diag::rule_ids::INDEX_OUT_OF_RANGE,
+            kind: "IndexError",
+            ..Fault::shape(message, help)
+        };
+        Err(self.fault(node, fault))
+    }
+}

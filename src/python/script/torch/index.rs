@@ -1,0 +1,228 @@
+//! Indexing: subscripts, gather and scatter.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use crate::diag::rule_ids;
+
+use super::super::containers::slice_positions;
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{DType, Dim, Role, Tensor, axis_index, shown};
+use super::super::value::Value;
+
+/// Limit of the rows over which a loop is followed.
+const MAX_ROWS: i64 = 64;
+
+impl<'t> Machine<'t> {
+    /// Returns the rows of a tensor, if their number is known.
+    pub fn rows(&mut self, x: &Tensor<'t>) -> Option<Vec<Value<'t>>> {
+        let count = x.dim(0).filter(|count| *count <= MAX_ROWS)?;
+        Some((0..count).map(|_| self.row(x)).collect())
+    }
+
+    /// Returns a row of a tensor.
+    pub fn row(&mut self, x: &Tensor<'t>) -> Value<'t> {
+        let shape = x.shape.as_ref().and_then(|shape| shape.get(1..)).map(<[Dim]>::to_vec);
+        Value::Tensor(Rc::new(Tensor { shape, data: None, role: Role::Plain, ..x.clone() }))
+    }
+
+    /// Evaluates `x[index]`.
+    pub fn tensor_item(&mut self, x: &Rc<Tensor<'t>>, index: &Value<'t>, node: Node<'t>) -> Eval<'t> {
+        let parts = match index {
+            Value::Tuple(parts) => parts.to_vec(),
+            other => vec![other.clone()],
+        };
+        let shape = self.selected(x, &parts, node)?;
+        let mut item = Tensor { shape, data: None, role: Role::Plain, ..(**x).clone() };
+        item.data = match (self.data(x), &x.shape, parts.as_slice()) {
+            (Some(data), Some(shape), [Value::Int(at)]) if shape.len() == 1 => {
+                axis_index(*at, data.len()).map(|at| [data[at]].into())
+            }
+            _ => None,
+        };
+        Ok(Value::Tensor(Rc::new(item)))
+    }
+
+    /// Returns the shape of `x[parts]`.
+    fn selected(
+        &self,
+        x: &Tensor<'t>,
+        parts: &[Value<'t>],
+        node: Node<'t>,
+    ) -> Result<Option<Vec<Dim>>, Stop> {
+        let Some(shape) = &x.shape else { return Ok(None) };
+        let consumed = |part: &Value<'t>| match part {
+            Value::None | Value::Ellipsis | Value::Bool(_) => Some(0),
+            Value::Tensor(index) if index.dtype == Some(DType::Bool) => index.rank(),
+            Value::Tensor(index) => index.dtype.map(|_| 1),
+            Value::Int(_) | Value::Slice(_) => Some(1),
+            _ => None,
+        };
+        let counts: Option<Vec<usize>> = parts.iter().map(consumed).collect();
+        let Some(counts) = counts else { return Ok(None) };
+        let used: usize = counts.iter().sum();
+        let Some(free) = shape.len().checked_sub(used) else {
+            let message =
+                format!("{used} indices for the {} axes of the shape {}", shape.len(), shown(shape));
+            let fault =
+                Fault { kind: "IndexError", ..Fault::shape(message, "remove an index, or add an axis") };
+            return Err(self.fault(node, fault));
+        };
+        let mut axis = 0;
+        let mut sizes: Vec<Dim> = vec![];
+        let mut is_advanced = false;
+        let mut seen_ellipsis = false;
+        for part in parts {
+            match part {
+                Value::None => sizes.push(Some(1)),
+                Value::Ellipsis => {
+                    sizes.extend(&shape[axis..axis + free]);
+                    axis += free;
+                    seen_ellipsis = true;
+                }
+                Value::Int(at) => {
+                    if let Some(size) = shape[axis]
+                        && usize::try_from(size).is_ok_and(|size| axis_index(*at, size).is_none())
+                    {
+                        let message = format!(
+                            "index {at} is out of range for axis {axis} of the shape {}",
+                            shown(shape)
+                        );
+                        let fault = Fault {
+                            rule: rule_ids::INDEX_OUT_OF_RANGE,
+                            kind: "IndexError",
+                            ..Fault::shape(message, "use an index within the axis")
+                        };
+                        return Err(self.fault(node, fault));
+                    }
+                    axis += 1;
+                }
+                Value::Slice(slice) => {
+                    let positions = shape[axis].and_then(|size| slice_positions(slice, size));
+                    let whole = slice.iter().all(|bound| *bound == Value::None);
+                    let count = positions.and_then(|positions| i64::try_from(positions.len()).ok());
+                    sizes.push(if whole { shape[axis] } else { count });
+                    axis += 1;
+                }
+                Value::Tensor(index) => {
+                    self.index_dtype("an index", index, node)?;
+                    is_advanced = true;
+                    axis += 1;
+                }
+                _ => is_advanced = true,
+            }
+        }
+        if is_advanced {
+            // One index tensor of integers replaces its axis.
+            return Ok(match parts {
+                [Value::Tensor(index)] if index.dtype != Some(DType::Bool) => {
+                    index.shape.as_ref().map(|index| {
+                        let mut sizes = index.clone();
+                        sizes.extend(&shape[1..]);
+                        sizes
+                    })
+                }
+                _ => None,
+            });
+        }
+        if !seen_ellipsis {
+            sizes.extend(&shape[axis..]);
+        }
+        Ok(Some(sizes))
+    }
+
+    /// Runs `x[index] = value`.
+    pub fn write_item(
+        &mut self,
+        x: &Rc<Tensor<'t>>,
+        index: &Value<'t>,
+        value: &Value<'t>,
+        node: Node<'t>,
+    ) -> Result<(), Stop> {
+        let parts = match index {
+            Value::Tuple(parts) => parts.to_vec(),
+            other => vec![other.clone()],
+        };
+        let target = self.selected(x, &parts, node)?;
+        self.write(x);
+        if let (Some(target), Value::Tensor(value)) = (target, value)
+            && let Some(given) = &value.shape
+        {
+            // Leading axes of size 1 are dropped.
+            let skip = given.iter().take_while(|size| **size == Some(1)).count();
+            let kept = &given[skip.min(given.len().saturating_sub(target.len()))..];
+            let fits = kept.len() <= target.len()
+                && kept
+                    .iter()
+                    .rev()
+                    .zip(target.iter().rev())
+                    .all(|(a, b)| a.is_none() || b.is_none() || a == b || *a == Some(1));
+            if !fits {
+                let message = format!(
+                    "a value of shape {} does not fit the selection {}",
+                    shown(given),
+                    shown(&target)
+                );
+                return Err(
+                    self.fault(node, Fault::shape(message, "make the value broadcastable to the selection"))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports an index tensor whose dtype cannot index.
+    pub fn index_dtype(&self, what: &str, index: &Tensor<'t>, node: Node<'t>) -> Result<(), Stop> {
+        match index.dtype {
+            Some(dtype) if dtype.is_float() || dtype.is_complex() => {
+                let message = format!("{what} must have an integer dtype, but is {}", dtype.name());
+                let help = "create the index with `torch.randint(…)`, or convert it: `.long()`";
+                let fault = Fault { kind: "IndexError", ..Fault::dtype(message, help) };
+                Err(self.fault(node, fault))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the index of `gather` and `scatter`.
+    pub fn indexed(
+        &mut self,
+        what: &str,
+        x: &Tensor<'t>,
+        axis: Option<i64>,
+        index: &Tensor<'t>,
+        node: Node<'t>,
+    ) -> Result<(), Stop> {
+        let at = self.axis(what, axis, x.rank(), 0, node)?;
+        if let Some(dtype) = index.dtype.filter(|dtype| !matches!(dtype, DType::Int64 | DType::Int32)) {
+            let message = format!("`{what}` expects an int64 index, gets {}", dtype.name());
+            let help = "create the index with `torch.randint(…)`, or convert it: `.long()`";
+            return Err(self.fault(node, Fault::dtype(message, help)));
+        }
+        if let (Some(a), Some(b)) = (&x.shape, &index.shape) {
+            if a.len() != b.len() && !a.is_empty() && !b.is_empty() {
+                let message =
+                    format!("`{what}` expects an index of rank {}, gets the shape {}", a.len(), shown(b));
+                return Err(
+                    self.fault(node, Fault::shape(message, "add axes to the index: `index.unsqueeze(…)`"))
+                );
+            }
+            let beyond = (0..a.len().min(b.len()))
+                .find(|axis| Some(*axis) != at && a[*axis].zip(b[*axis]).is_some_and(|(a, b)| b > a));
+            if let Some(axis) = beyond.filter(|_| at.is_some()) {
+                let message =
+                    format!("`{what}`: axis {axis} of the index {} exceeds that of {}", shown(b), shown(a));
+                return Err(self.fault(node, Fault::shape(message, "make the index as small as the tensor")));
+            }
+        }
+        self.in_table(
+            what,
+            index,
+            at.and_then(|at| x.shape.as_ref()?.get(at).copied().flatten()),
+            false,
+            node,
+        )
+    }
+}

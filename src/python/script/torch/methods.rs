@@ -1,0 +1,264 @@
+//! Attributes and methods of tensors.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use crate::diag::rule_ids;
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::library::named_dtype;
+use super::super::machine::{Eval, Machine};
+use super::super::tensor::{DType, Role, Tensor, shown};
+use super::super::value::Value;
+use super::layers::device_text;
+use super::names::is_tensor_name;
+
+/// Class of NumPy arrays, whose attribute `tensor` has the shape and dtype.
+pub const ARRAY: &str = "numpy.ndarray";
+
+impl<'t> Machine<'t> {
+    /// Returns an attribute of a tensor.
+    pub fn tensor_attribute(&mut self, x: &Rc<Tensor<'t>>, name: &str, node: Node<'t>) -> Eval<'t> {
+        Ok(match name {
+            "shape" => x.shape.as_ref().map_or(Value::Unknown, |shape| {
+                Value::tuple(shape.iter().map(|size| Value::size(*size)).collect())
+            }),
+            "ndim" => Value::size(x.rank().and_then(|rank| i64::try_from(rank).ok())),
+            "dtype" => {
+                x.dtype.map_or(Value::Unknown, |dtype| Value::name(&format!("torch.{}", dtype.name())))
+            }
+            "device" => x.device.clone().map_or(Value::Unknown, Value::Device),
+            "is_cuda" => {
+                x.device.as_ref().map_or(Value::Unknown, |device| Value::Bool(device.starts_with("cuda")))
+            }
+            "data" => Value::Tensor(Rc::new(Tensor { role: Role::Plain, ..(**x).clone() })),
+            "T" | "mT" | "H" | "mH" => match x.rank() {
+                Some(2) => return self.transpose(x, Some(0), Some(1), node),
+                _ if name.starts_with('m') => return self.transpose(x, Some(-2), Some(-1), node),
+                _ => Value::Unknown,
+            },
+            "grad" | "requires_grad" | "grad_fn" | "real" | "imag" | "names" | "layout" | "is_leaf"
+            | "itemsize" | "nbytes" => Value::Unknown,
+            _ if is_tensor_name(name) => Value::Method(Rc::new((Value::Tensor(x.clone()), Rc::from(name)))),
+            _ => {
+                let message = format!("tensors have no attribute `{name}`");
+                let help = match is_tensor_name(&format!("{name}_")) {
+                    true => format!("write `{name}_`"),
+                    false => "see the reference of `torch.Tensor` for its name".to_owned(),
+                };
+                let fault = Fault {
+                    rule: rule_ids::UNKNOWN_ATTRIBUTE,
+                    kind: "AttributeError",
+                    ..Fault::shape(message, help)
+                };
+                return Err(self.fault(node, fault));
+            }
+        })
+    }
+
+    /// Calls a method of a tensor.
+    pub fn tensor_method(&mut self, x: &Rc<Tensor<'t>>, name: &str, args: &Args<'t>) -> Eval<'t> {
+        let own = || Value::Tensor(x.clone());
+        let to_dtype = match name {
+            "half" => Some(DType::Float16),
+            "float" => Some(DType::Float32),
+            "double" => Some(DType::Float64),
+            "bfloat16" => Some(DType::BFloat16),
+            "long" => Some(DType::Int64),
+            "int" => Some(DType::Int32),
+            "short" => Some(DType::Int16),
+            "byte" => Some(DType::UInt8),
+            "char" => Some(DType::Int8),
+            "bool" => Some(DType::Bool),
+            _ => None,
+        };
+        if let Some(dtype) = to_dtype {
+            return Ok(self.cast(x, Some(dtype)));
+        }
+        Ok(match name {
+            "size" => match args.get(0, "dim") {
+                None => return self.tensor_attribute(x, "shape", args.node),
+                Some(Value::Int(axis)) => {
+                    self.axis("size", Some(*axis), x.rank(), 0, args.node)?;
+                    Value::size(x.dim(*axis))
+                }
+                _ => Value::Unknown,
+            },
+            "dim" | "ndimension" => Value::size(x.rank().and_then(|rank| i64::try_from(rank).ok())),
+            "numel" | "nelement" => Value::size(x.numel()),
+            "is_floating_point" => x.dtype.map_or(Value::Unknown, |dtype| Value::Bool(dtype.is_float())),
+            "item" => self.item_of(x, args)?,
+            "tolist" => match (self.data(x), &x.shape) {
+                (Some(data), Some(shape)) if shape.len() == 1 => {
+                    let items = data.iter().map(|one| number(*one, x.dtype)).collect();
+                    self.list(items)
+                }
+                _ => Value::Unknown,
+            },
+            "numpy" => self.instance(ARRAY, vec![("tensor", own())], true),
+            "cpu" | "cuda" => {
+                Value::Tensor(Rc::new(Tensor { device: Some(Rc::from(name)), ..(**x).clone() }))
+            }
+            "to" | "type" => self.tensor_to(x, args),
+            "type_as" => match args.get(0, "other") {
+                Some(Value::Tensor(other)) => {
+                    let mut cast = (**x).clone();
+                    cast.dtype = other.dtype;
+                    cast.device = other.device.clone();
+                    Value::Tensor(Rc::new(cast))
+                }
+                _ => Value::Unknown,
+            },
+            "contiguous" | "clone" | "detach" | "requires_grad_" | "pin_memory" | "detach_" => {
+                Value::Tensor(Rc::new(Tensor { role: Role::Plain, ..(**x).clone() }))
+            }
+            "view" | "reshape" => {
+                if args.get(0, "").and_then(named_dtype).is_some() {
+                    return Ok(Value::Unknown);
+                }
+                let sizes = self.shape_argument(args, 0, "shape");
+                return self.reshape(name, x, sizes, args.node);
+            }
+            "view_as" | "reshape_as" | "expand_as" => match args.get(0, "other") {
+                Some(Value::Tensor(other)) => {
+                    let sizes = other.shape.clone();
+                    return match name {
+                        "expand_as" => self.expand(x, sizes, args.node),
+                        _ => self.reshape(name, x, sizes, args.node),
+                    };
+                }
+                _ => Value::Unknown,
+            },
+            "permute" => {
+                let axes = self.shape_argument(args, 0, "dims");
+                return self.permute(x, axes, args.node);
+            }
+            "expand" => {
+                let sizes = self.shape_argument(args, 0, "size");
+                return self.expand(x, sizes, args.node);
+            }
+            "repeat" | "tile" => {
+                let times = self.shape_argument(args, 0, "repeats");
+                if name == "tile" && times.as_ref().zip(x.rank()).is_none_or(|(t, rank)| t.len() < rank) {
+                    return Ok(Value::Unknown);
+                }
+                return self.repeat(x, times, args.node);
+            }
+            "new_zeros" | "new_ones" | "new_empty" | "new_full" | "new_tensor" => {
+                let shape = match name {
+                    "new_tensor" => None,
+                    "new_full" => args.get(0, "size").and_then(|size| self.shape_of(size)),
+                    _ => self.shape_argument(args, 0, "size"),
+                };
+                let mut made = self.with_options(shape, x.dtype, args);
+                if args.keyword("device").is_none() {
+                    made.device = x.device.clone();
+                }
+                Value::Tensor(Rc::new(made))
+            }
+            "where" => {
+                let parts = vec![args.get(0, "condition").cloned().unwrap_or_default(), own()];
+                let other = args.get(1, "y").or(args.keyword("other")).cloned().unwrap_or_default();
+                let parts = parts.into_iter().chain([other]).collect();
+                return self.operator("where", &Args::of(args.node, parts));
+            }
+            _ if name.ends_with('_') && !name.ends_with("__") => return self.in_place(x, name, args),
+            _ => {
+                let mut all = args.clone();
+                all.positional.insert(0, (own(), None));
+                return self.operator(name, &all);
+            }
+        })
+    }
+
+    fn item_of(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        if let Some(count) = x.numel().filter(|count| *count != 1) {
+            let shape = x.shape.as_deref().map(shown).unwrap_or_default();
+            let message = format!("`item` needs a tensor of one element, gets {count} (shape {shape})");
+            return Err(
+                self.fault(args.node, Fault::shape(message, "reduce the tensor first: `.max()`, `.sum()`"))
+            );
+        }
+        Ok(self.data(x).map_or(Value::Unknown, |data| number(data[0], x.dtype)))
+    }
+
+    /// Converts a tensor to another dtype.
+    pub fn cast(&mut self, x: &Rc<Tensor<'t>>, dtype: Option<DType>) -> Value<'t> {
+        let keeps = dtype.is_some_and(|dtype| dtype.is_integer() || dtype.is_float())
+            && x.dtype.is_some_and(|from| from.is_integer() || dtype == Some(from));
+        let data = self.data(x).filter(|_| keeps);
+        let bounds = x.bounds.filter(|_| keeps);
+        Value::Tensor(Rc::new(Tensor { dtype, data, bounds, role: Role::Plain, ..(**x).clone() }))
+    }
+
+    fn tensor_to(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Value<'t> {
+        let mut to = (**x).clone();
+        to.role = Role::Plain;
+        let mut known = !args.open;
+        for value in args.all() {
+            match value {
+                Value::Name(_) if named_dtype(value).is_some() => to.dtype = named_dtype(value),
+                Value::Str(_) | Value::Device(_) => to.device = device_text(value),
+                Value::Tensor(other) => {
+                    to.dtype = other.dtype;
+                    to.device = other.device.clone();
+                }
+                Value::Name(path) if path.ends_with("_format") => {}
+                Value::Bool(_) | Value::None => {}
+                Value::Int(_) => to.device = Some(Rc::from("cuda")),
+                _ => known = false,
+            }
+        }
+        if !known {
+            to.dtype = None;
+            to.device = None;
+        }
+        if to.dtype != x.dtype {
+            match self.cast(x, to.dtype) {
+                Value::Tensor(cast) => {
+                    to.data = cast.data.clone();
+                    to.bounds = cast.bounds;
+                }
+                _ => to.data = None,
+            }
+        }
+        Value::Tensor(Rc::new(to))
+    }
+
+    /// Calls an in-place method.
+    fn in_place(&mut self, x: &Rc<Tensor<'t>>, name: &str, args: &Args<'t>) -> Eval<'t> {
+        self.write(x);
+        let base = name.trim_end_matches('_');
+        let mut all = args.clone();
+        all.positional.insert(0, (Value::Tensor(x.clone()), None));
+        match base {
+            "unsqueeze" | "squeeze" | "transpose" | "swapaxes" | "swapdims" | "t" => {
+                self.operator(base, &all)
+            }
+            "resize" | "resize_as" | "set" => Ok(Value::Unknown),
+            "add" | "sub" | "mul" | "div" | "scatter" | "scatter_add" | "masked_fill" | "index_add"
+            | "gather" => {
+                let result = self.operator(base, &all)?;
+                self.in_place_result(x, &result, args.node)
+            }
+            _ => {
+                let kept = Tensor { data: None, bounds: None, ..(**x).clone() };
+                Ok(Value::Tensor(Rc::new(kept)))
+            }
+        }
+    }
+}
+
+/// Returns the Python number of an element.
+fn number<'t>(element: f64, dtype: Option<DType>) -> Value<'t> {
+    match dtype {
+        Some(DType::Bool) => Value::Bool(element != 0.0),
+        Some(dtype) if dtype.is_integer() => {
+            super::super::library::whole_number(element).map_or(Value::Unknown, Value::Int)
+        }
+        Some(_) => Value::Float(element),
+        None => Value::Unknown,
+    }
+}

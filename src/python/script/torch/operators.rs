@@ -1,0 +1,382 @@
+//! Functions of `torch` and `torch.nn.functional`, and the tensor methods of the same names.
+
+use std::rc::Rc;
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::library::named_dtype;
+use super::super::machine::{Eval, Machine};
+use super::super::tensor::{DType, Tensor};
+use super::super::value::Value;
+
+/// Element-wise functions of one tensor that keep its dtype.
+const KEEPING: &str = "
+    abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
+    hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink clamp clip clamp_min
+    clamp_max round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
+    feature_dropout flip roll tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
+    cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax
+    conj positive renorm";
+
+/// Element-wise functions of one tensor whose result is floating-point.
+const FLOATING: &str = "
+    sigmoid tanh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh
+    atanh erf erfc erfinv reciprocal logit lgamma digamma sinc deg2rad rad2deg";
+
+/// Element-wise functions of two operands.
+const BINARY: [&str; 20] = [
+    "add",
+    "sub",
+    "subtract",
+    "mul",
+    "multiply",
+    "div",
+    "divide",
+    "true_divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "pow",
+    "maximum",
+    "minimum",
+    "atan2",
+    "fmax",
+    "fmin",
+    "bitwise_and",
+    "bitwise_or",
+    "lerp",
+];
+
+/// Comparisons.
+const COMPARISONS: [&str; 16] = [
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "isclose",
+    "not_equal",
+    "logical_not",
+];
+
+/// Reductions to one tensor.
+const REDUCTIONS: [&str; 16] = [
+    "sum",
+    "mean",
+    "prod",
+    "std",
+    "var",
+    "argmax",
+    "argmin",
+    "amax",
+    "amin",
+    "logsumexp",
+    "any",
+    "all",
+    "nansum",
+    "nanmean",
+    "count_nonzero",
+    "norm",
+];
+
+impl<'t> Machine<'t> {
+    /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
+    pub fn operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
+        if args.open {
+            return Ok(Value::Unknown);
+        }
+        match name {
+            "cat" | "concat" | "concatenate" | "stack" => {
+                let list = args.get(0, "tensors").cloned().unwrap_or_default();
+                let axis = axis_argument(args, 1, &["dim", "axis"]).map_or(Some(0), |axis| axis.int());
+                return self.concatenate(&list, axis, name == "stack", args.node);
+            }
+            "where" => return self.select(args),
+            "is_tensor" => {
+                let first = args.get(0, "obj");
+                return Ok(first
+                    .filter(|first| **first != Value::Unknown)
+                    .map_or(Value::Unknown, |first| Value::Bool(matches!(first, Value::Tensor(_)))));
+            }
+            _ => {}
+        }
+        let binary = BINARY.contains(&name);
+        if binary || COMPARISONS.contains(&name) && name != "logical_not" {
+            let left = args.get(0, "input").cloned().unwrap_or_default();
+            let right = args.get(1, "other").or(args.keyword("exponent")).cloned().unwrap_or_default();
+            let has_tensor = matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_));
+            if !has_tensor || args.keyword("rounding_mode").is_some() {
+                return Ok(Value::Unknown);
+            }
+            let divides = matches!(name, "div" | "divide" | "true_divide" | "atan2");
+            return self.elementwise(&[left, right], !binary, divides, args.node);
+        }
+        let Some(Value::Tensor(x)) = args.get(0, "input").cloned() else { return Ok(Value::Unknown) };
+        self.tensor_operator(name, &x, args)
+    }
+
+    fn tensor_operator(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let node = args.node;
+        let int = |at: usize, name: &str| args.get(at, name).and_then(Value::int);
+        let tensor = |at: usize, name: &str| match args.get(at, name) {
+            Some(Value::Tensor(tensor)) => Some(tensor.clone()),
+            _ => None,
+        };
+        let lists = |list: &str| list.split_whitespace().any(|known| known == name);
+        if lists(KEEPING) || lists(FLOATING) || matches!(name, "logical_not" | "isnan" | "isinf" | "isfinite")
+        {
+            let takes_axis = matches!(name, "softmax" | "log_softmax" | "cumsum" | "cumprod" | "softmin");
+            if takes_axis && let Some(axis) = axis_argument(args, 1, &["dim"]) {
+                self.axis(name, axis.int(), x.rank(), 0, node)?;
+            }
+            let mut result = self.derived(x);
+            result.dtype = match args.keyword("dtype").map(named_dtype) {
+                Some(dtype) => dtype,
+                None if lists(FLOATING) => {
+                    x.dtype.and_then(|dtype| match dtype.is_float() || dtype.is_complex() {
+                        true => Some(dtype),
+                        false => self.default_dtype,
+                    })
+                }
+                None if name.starts_with("is") || name == "logical_not" => Some(DType::Bool),
+                None => x.dtype,
+            };
+            if matches!(name, "cumsum" | "cumprod" | "abs") && !x.dtype.is_some_and(DType::is_float) {
+                result.dtype = None;
+            }
+            return Ok(Value::Tensor(Rc::new(result)));
+        }
+        if REDUCTIONS.contains(&name) {
+            let (axis, keep) = match name {
+                "norm" => (args.get(2, "dim"), args.get(3, "keepdim")),
+                "std" | "var" if args.get(1, "").is_some_and(|value| matches!(value, Value::Bool(_))) => {
+                    (None, None)
+                }
+                _ => (
+                    axis_argument(args, 1, &["dim", "axis"]),
+                    args.get(2, "keepdim").or(args.keyword("keepdims")),
+                ),
+            };
+            let mut result = self.reduce(name, x, axis, keep, node)?;
+            if let (Some(dtype), Value::Tensor(tensor)) = (args.keyword("dtype"), &mut result) {
+                Rc::make_mut(tensor).dtype = named_dtype(dtype);
+            }
+            return Ok(result);
+        }
+        match name {
+            "max" | "min" | "median" => match axis_argument(args, 1, &["dim"]) {
+                None => self.reduce("amax", x, None, None, node),
+                Some(Value::Tensor(other)) => {
+                    let pair = [Value::Tensor(x.clone()), Value::Tensor(other.clone())];
+                    self.elementwise(&pair, false, false, node)
+                }
+                Some(axis) => {
+                    let axis = axis.clone();
+                    let shape = self.reduced(name, x, Some(&axis), args.get(2, "keepdim"), node)?;
+                    Ok(self.ranked(x, shape))
+                }
+            },
+            "topk" | "sort" => {
+                let axis =
+                    if name == "topk" { int(2, "dim").or(Some(-1)) } else { int(1, "dim").or(Some(-1)) };
+                let at = self.axis(name, axis, x.rank(), 0, node)?;
+                let mut shape = x.shape.clone();
+                if let (Some(shape), Some(at), "topk") = (&mut shape, at, name)
+                    && let Some(size) = shape.get_mut(at)
+                {
+                    let k = int(1, "k");
+                    if let (Some(k), Some(whole)) = (k, *size)
+                        && k > whole
+                    {
+                        let message = format!("`topk` of {k} elements, but axis {at} has {whole}");
+                        return Err(self.fault(node, Fault::shape(message, "use a smaller `k`")));
+                    }
+                    *size = k;
+                }
+                Ok(self.ranked(x, shape))
+            }
+            "argsort" => Ok(self.made(x.shape.clone(), Some(DType::Int64), &[x])),
+            "reshape" => {
+                let sizes = args.get(1, "shape").and_then(|sizes| self.shape_of(sizes));
+                self.reshape("reshape", x, sizes, node)
+            }
+            "flatten" => {
+                let start = args.get(1, "start_dim").cloned().unwrap_or(Value::Int(0));
+                let end = args.get(2, "end_dim").cloned().unwrap_or(Value::Int(-1));
+                self.flatten(x, &start, &end, node)
+            }
+            "ravel" => self.flatten(x, &Value::Int(0), &Value::Int(-1), node),
+            "unflatten" => {
+                let axis = args.get(1, "dim").cloned().unwrap_or_default();
+                let sizes = args.get(2, "sizes").cloned().unwrap_or_default();
+                self.unflatten(x, &axis, &sizes, node)
+            }
+            "permute" => {
+                let axes = args.get(1, "dims").and_then(|axes| self.shape_of(axes));
+                self.permute(x, axes, node)
+            }
+            "transpose" | "swapaxes" | "swapdims" => {
+                let axes = (int(1, "dim0").or(int(1, "axis0")), int(2, "dim1").or(int(2, "axis1")));
+                self.transpose(x, axes.0, axes.1, node)
+            }
+            "t" => match x.rank() {
+                Some(2) => self.transpose(x, Some(0), Some(1), node),
+                Some(0 | 1) => Ok(Value::Tensor(x.clone())),
+                Some(rank) => {
+                    let message = format!("`t` expects at most 2 axes, gets {rank}");
+                    Err(self.fault(node, Fault::shape(message, "use `transpose(-1, -2)`")))
+                }
+                None => Ok(self.made(None, x.dtype, &[x])),
+            },
+            "unsqueeze" => self.unsqueeze(x, int(1, "dim"), node),
+            "squeeze" => {
+                let axis = args.get(1, "dim").cloned();
+                self.squeeze(x, axis.as_ref(), node)
+            }
+            "split" | "chunk" | "unbind" | "split_with_sizes" => {
+                let (by, at) = if name == "unbind" { (None, 1) } else { (args.positional.get(1), 2) };
+                let named = ["split_size_or_sections", "split_size", "chunks"];
+                let by = by.map(|(value, _)| value).or(named.iter().find_map(|name| args.keyword(name)));
+                let axis = args.get(at, "dim").map_or(Some(0), Value::int);
+                let by = by.cloned().unwrap_or_default();
+                self.divide(name, x, &by, axis, node)
+            }
+            "pad" => {
+                let padding = args.get(1, "pad").cloned().unwrap_or_default();
+                Ok(self.pad(x, &padding))
+            }
+            "interpolate" | "upsample" => {
+                let size = args.get(1, "size").cloned().unwrap_or(Value::None);
+                let scale = args.get(2, "scale_factor").cloned().unwrap_or(Value::None);
+                Ok(self.interpolate(x, &size, &scale))
+            }
+            "matmul" | "mm" | "bmm" => match (name, tensor(1, "other").or(tensor(1, "mat2"))) {
+                (_, None) => Ok(Value::Unknown),
+                ("matmul", Some(other)) => self.matmul(x, &other, node),
+                ("mm", Some(other)) => self.ranked_product("mm", 2, x, &other, node),
+                (_, Some(other)) => self.ranked_product("bmm", 3, x, &other, node),
+            },
+            "linear" => match tensor(1, "weight") {
+                Some(weight) => self.linear("linear", x, &weight, node),
+                None => Ok(Value::Unknown),
+            },
+            "embedding" => match tensor(1, "weight") {
+                Some(weight) => self.embed(x, &weight, node),
+                None => Ok(Value::Unknown),
+            },
+            "layer_norm" => {
+                let shape = args.get(1, "normalized_shape").cloned().unwrap_or_default();
+                self.layer_norm("layer_norm", x, &shape, node)
+            }
+            "batch_norm" | "instance_norm" | "group_norm" => Ok(Value::Tensor(Rc::new(self.derived(x)))),
+            "conv1d" | "conv2d" | "conv3d" => match tensor(1, "weight") {
+                Some(weight) => self.functional_convolution(name, x, &weight, args),
+                None => Ok(Value::Unknown),
+            },
+            "one_hot" => self.one_hot(x, args.get(1, "num_classes"), args),
+            "gather" | "scatter" | "scatter_add" => match tensor(2, "index") {
+                Some(index) => {
+                    self.indexed(name, x, int(1, "dim"), &index, node)?;
+                    let shape = if name == "gather" { index.shape.clone() } else { x.shape.clone() };
+                    Ok(self.made(shape, x.dtype, &[x]))
+                }
+                None => Ok(Value::Unknown),
+            },
+            "index_select" => match tensor(2, "index") {
+                Some(index) => {
+                    self.index_dtype("the index of `index_select`", &index, node)?;
+                    let at = self.axis(name, int(1, "dim"), x.rank(), 0, node)?;
+                    let mut shape = x.shape.clone();
+                    if let (Some(shape), Some(at)) = (&mut shape, at)
+                        && let Some(size) = shape.get_mut(at)
+                    {
+                        self.in_table("index_select", &index, *size, false, node)?;
+                        *size = index.numel();
+                    }
+                    Ok(self.made(shape, x.dtype, &[x]))
+                }
+                None => Ok(Value::Unknown),
+            },
+            "pixel_shuffle" => {
+                let shape = x.shape.clone().filter(|shape| shape.len() >= 3);
+                let by = int(1, "upscale_factor").filter(|by| *by > 0);
+                let (Some(mut shape), Some(by)) = (shape, by) else { return Ok(Value::Unknown) };
+                let at = shape.len() - 3;
+                if let Some(channels) = shape[at]
+                    && channels % (by * by) != 0
+                {
+                    let message = format!(
+                        "`pixel_shuffle` by {by} of {channels} channels: {} does not divide them",
+                        by * by
+                    );
+                    return Err(self.fault(node, Fault::shape(message, "correct the number of channels")));
+                }
+                shape[at] = shape[at].map(|channels| channels / (by * by));
+                for axis in [at + 1, at + 2] {
+                    shape[axis] = shape[axis].map(|size| size * by);
+                }
+                Ok(self.made(Some(shape), x.dtype, &[x]))
+            }
+            "glu" => {
+                let at = self.axis(name, int(1, "dim").or(Some(-1)), x.rank(), 0, node)?;
+                let mut shape = x.shape.clone();
+                if let (Some(shape), Some(at)) = (&mut shape, at)
+                    && let Some(size) = shape.get_mut(at)
+                {
+                    *size = size.map(|size| size / 2);
+                }
+                Ok(self.made(shape, x.dtype, &[x]))
+            }
+            _ if name.contains("_pool") => self.functional_pool(name, x, args),
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    /// Evaluates `torch.where`.
+    fn select(&mut self, args: &Args<'t>) -> Eval<'t> {
+        let [condition, then, other] =
+            [("condition", 0), ("input", 1), ("other", 2)].map(|(name, at)| args.get(at, name).cloned());
+        let (Some(Value::Tensor(condition)), Some(then), Some(other)) = (condition, then, other) else {
+            return Ok(Value::Unknown);
+        };
+        if then.tensor().is_none() && other.tensor().is_none() {
+            return Ok(Value::Unknown);
+        }
+        let picked = self.elementwise(&[then, other], false, false, args.node)?;
+        let Value::Tensor(picked) = picked else { return Ok(Value::Unknown) };
+        let shape = match (&condition.shape, &picked.shape) {
+            (Some(a), Some(b)) => Some(self.broadcast(a, b, args.node)?),
+            _ => None,
+        };
+        Ok(self.made(shape, picked.dtype, &[&condition, &picked]))
+    }
+
+    fn one_hot(&mut self, x: &Rc<Tensor<'t>>, classes: Option<&Value<'t>>, args: &Args<'t>) -> Eval<'t> {
+        if let Some(dtype) = x.dtype.filter(|dtype| *dtype != DType::Int64) {
+            let message = format!("`one_hot` expects int64 labels, gets {}", dtype.name());
+            return Err(self.fault(args.node, Fault::dtype(message, "convert the labels: `.long()`")));
+        }
+        let classes = classes.and_then(Value::int).filter(|classes| *classes >= 0);
+        self.in_table("one_hot", x, classes, false, args.node)?;
+        let shape = x.shape.as_ref().map(|shape| {
+            let mut shape = shape.clone();
+            shape.push(classes);
+            shape
+        });
+        Ok(self.made(shape, Some(DType::Int64), &[x]))
+    }
+}
+
+/// Returns an argument by position, or by one of its names.
+fn axis_argument<'a, 't>(args: &'a Args<'t>, at: usize, names: &[&str]) -> Option<&'a Value<'t>> {
+    let by_position = args.positional.get(at).map(|(value, _)| value);
+    by_position.or_else(|| names.iter().find_map(|name| args.keyword(name)))
+}

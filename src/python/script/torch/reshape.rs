@@ -1,0 +1,259 @@
+//! Operators that rearrange axes and sizes.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{Dim, Tensor, axis_index, numel, shown};
+use super::super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Returns the index of an axis, and reports one out of range. `None` if it is unknown.
+    ///
+    /// `extra` is the number of axes that the result has more than the operand, as for `unsqueeze`.
+    pub fn axis(
+        &self,
+        what: &str,
+        axis: Option<i64>,
+        rank: Option<usize>,
+        extra: usize,
+        node: Node<'t>,
+    ) -> Result<Option<usize>, Stop> {
+        let (Some(axis), Some(rank)) = (axis, rank) else { return Ok(None) };
+        // A 0-d tensor has the axes 0 and -1.
+        let count = (rank + extra).max(1);
+        match axis_index(axis, count) {
+            Some(index) => Ok(Some(index)),
+            None => {
+                let message = format!("`{what}` gets axis {axis}, but the tensor has {rank} axes");
+                let help =
+                    format!("use an axis from {} to {}", -i64::try_from(count).unwrap_or(0), count - 1);
+                let fault = Fault { kind: "IndexError", ..Fault::shape(message, help) };
+                Err(self.fault(node, fault))
+            }
+        }
+    }
+
+    /// Returns a view of a tensor with another shape: the elements are the same.
+    pub fn viewed(&self, x: &Tensor<'t>, shape: Option<Vec<Dim>>) -> Value<'t> {
+        let data = self.data(x);
+        let role = super::super::tensor::Role::Plain;
+        Value::Tensor(Rc::new(Tensor { shape, data, role, ..x.clone() }))
+    }
+
+    /// Evaluates `view` and `reshape`.
+    pub fn reshape(
+        &mut self,
+        what: &str,
+        x: &Tensor<'t>,
+        sizes: Option<Vec<Dim>>,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let Some(mut sizes) = sizes else { return Ok(self.viewed(x, None)) };
+        let inferred: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] == Some(-1)).collect();
+        let total = x.numel();
+        let rest: Vec<Dim> = sizes.iter().copied().filter(|size| *size != Some(-1)).collect();
+        let product = numel(&rest);
+        let differs = match (total, product, inferred.as_slice()) {
+            (Some(total), Some(product), []) => total != product,
+            (Some(total), Some(product), [_]) => product != 0 && total % product != 0,
+            _ => false,
+        };
+        if differs {
+            let (total, given) = (total.unwrap_or(0), x.shape.as_deref().map(shown).unwrap_or_default());
+            let message =
+                format!("`{what}` to {} does not fit {total} elements (shape {given})", shown(&sizes));
+            let help = "correct the sizes, or derive them from the tensor: `x.flatten(1)`, `x.shape[0]`";
+            return Err(self.fault(node, Fault::shape(message, help)));
+        }
+        for at in inferred {
+            sizes[at] = match (total, product) {
+                (Some(total), Some(product)) if product != 0 => Some(total / product),
+                _ => None,
+            };
+        }
+        Ok(self.viewed(x, Some(sizes)))
+    }
+
+    /// Evaluates `flatten`.
+    pub fn flatten(
+        &mut self,
+        x: &Rc<Tensor<'t>>,
+        start: &Value<'t>,
+        end: &Value<'t>,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let rank = x.rank();
+        let start = self.axis("flatten", start.int(), rank, 0, node)?;
+        let end = self.axis("flatten", end.int(), rank, 0, node)?;
+        let (Some(shape), Some(start), Some(end)) = (&x.shape, start, end) else {
+            return Ok(self.viewed(x, None));
+        };
+        if shape.is_empty() {
+            return Ok(self.viewed(x, Some(vec![Some(1)])));
+        }
+        if start > end {
+            return Ok(Value::Unknown);
+        }
+        let mut sizes = shape[..start].to_vec();
+        sizes.push(numel(&shape[start..=end]));
+        sizes.extend(&shape[end + 1..]);
+        Ok(self.viewed(x, Some(sizes)))
+    }
+
+    /// Evaluates `unflatten`.
+    pub fn unflatten(
+        &mut self,
+        x: &Tensor<'t>,
+        axis: &Value<'t>,
+        sizes: &Value<'t>,
+        node: Node<'t>,
+    ) -> Eval<'t> {
+        let at = self.axis("unflatten", axis.int(), x.rank(), 0, node)?;
+        let parts = self.items(sizes).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>());
+        let (Some(shape), Some(at), Some(mut parts)) = (&x.shape, at, parts) else {
+            return Ok(self.viewed(x, None));
+        };
+        let rest: Vec<Dim> = parts.iter().copied().filter(|size| *size != Some(-1)).collect();
+        if let (Some(whole), Some(product)) = (shape[at], numel(&rest)) {
+            let fits = if rest.len() == parts.len() {
+                whole == product
+            } else {
+                product != 0 && whole % product == 0
+            };
+            if !fits {
+                let message = format!("`unflatten` of axis {at}, which is {whole}, to {}", shown(&parts));
+                return Err(self.fault(node, Fault::shape(message, "correct the sizes")));
+            }
+            for part in &mut parts {
+                if *part == Some(-1) {
+                    *part = Some(whole / product);
+                }
+            }
+        } else {
+            parts.iter_mut().filter(|part| **part == Some(-1)).for_each(|part| *part = None);
+        }
+        let mut sizes = shape[..at].to_vec();
+        sizes.extend(parts);
+        sizes.extend(&shape[at + 1..]);
+        Ok(self.viewed(x, Some(sizes)))
+    }
+
+    /// Evaluates `permute`.
+    pub fn permute(&mut self, x: &Tensor<'t>, axes: Option<Vec<Dim>>, node: Node<'t>) -> Eval<'t> {
+        let (Some(shape), Some(axes)) = (&x.shape, axes) else { return Ok(self.moved(x, None)) };
+        if shape.len() != axes.len() {
+            let message = format!(
+                "`permute` gets {} axes, but the tensor has {}: shape {}",
+                axes.len(),
+                shape.len(),
+                shown(shape)
+            );
+            return Err(self.fault(node, Fault::shape(message, "list each axis once")));
+        }
+        let mut sizes = vec![];
+        for axis in axes {
+            let at = self.axis("permute", axis, Some(shape.len()), 0, node)?;
+            sizes.push(at.and_then(|at| shape[at]));
+        }
+        Ok(self.moved(x, Some(sizes)))
+    }
+
+    /// Returns a view of a tensor with its elements in another order.
+    fn moved(&self, x: &Tensor<'t>, shape: Option<Vec<Dim>>) -> Value<'t> {
+        match self.viewed(x, shape) {
+            Value::Tensor(tensor) => Value::Tensor(Rc::new(Tensor { data: None, ..(*tensor).clone() })),
+            other => other,
+        }
+    }
+
+    /// Evaluates `transpose`.
+    pub fn transpose(&mut self, x: &Tensor<'t>, a: Option<i64>, b: Option<i64>, node: Node<'t>) -> Eval<'t> {
+        let a = self.axis("transpose", a, x.rank(), 0, node)?;
+        let b = self.axis("transpose", b, x.rank(), 0, node)?;
+        let shape = match (&x.shape, a, b) {
+            (Some(shape), Some(a), Some(b)) if !shape.is_empty() => {
+                let mut sizes = shape.clone();
+                sizes.swap(a, b);
+                Some(sizes)
+            }
+            (Some(shape), ..) => Some(vec![None; shape.len()]),
+            _ => None,
+        };
+        Ok(self.moved(x, shape))
+    }
+
+    /// Evaluates `unsqueeze`.
+    pub fn unsqueeze(&mut self, x: &Tensor<'t>, axis: Option<i64>, node: Node<'t>) -> Eval<'t> {
+        let at = self.axis("unsqueeze", axis, x.rank(), 1, node)?;
+        let shape = match (&x.shape, at) {
+            (Some(shape), Some(at)) => {
+                let mut sizes = shape.clone();
+                sizes.insert(at, Some(1));
+                Some(sizes)
+            }
+            _ => None,
+        };
+        Ok(self.viewed(x, shape))
+    }
+
+    /// Evaluates `squeeze`.
+    pub fn squeeze(&mut self, x: &Tensor<'t>, axis: Option<&Value<'t>>, node: Node<'t>) -> Eval<'t> {
+        let Some(shape) = x.shape.clone() else { return Ok(self.viewed(x, None)) };
+        let sizes = match axis {
+            None if shape.iter().all(Option::is_some) => {
+                Some(shape.into_iter().filter(|size| *size != Some(1)).collect())
+            }
+            Some(Value::Int(axis)) => match self.axis("squeeze", Some(*axis), Some(shape.len()), 0, node)? {
+                Some(at) if shape.get(at) == Some(&Some(1)) => {
+                    let mut sizes = shape;
+                    sizes.remove(at);
+                    Some(sizes)
+                }
+                Some(at) if shape.get(at).is_none_or(Option::is_some) => Some(shape),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(self.viewed(x, sizes))
+    }
+
+    /// Evaluates `expand`.
+    pub fn expand(&mut self, x: &Tensor<'t>, sizes: Option<Vec<Dim>>, node: Node<'t>) -> Eval<'t> {
+        let (Some(shape), Some(mut sizes)) = (&x.shape, sizes) else { return Ok(self.moved(x, None)) };
+        let Some(added) = sizes.len().checked_sub(shape.len()) else {
+            let message = format!("`expand` to {} drops axes of the shape {}", shown(&sizes), shown(shape));
+            return Err(self.fault(node, Fault::shape(message, "list a size for each axis")));
+        };
+        for (at, size) in shape.iter().enumerate() {
+            let wanted = &mut sizes[added + at];
+            match (*size, *wanted) {
+                (size, Some(-1)) => *wanted = size,
+                (Some(size), Some(other)) if size != 1 && size != other => {
+                    let message = format!(
+                        "`expand` of the shape {}: axis {at} is {size}, not 1 or {other}",
+                        shown(shape)
+                    );
+                    return Err(self.fault(node, Fault::shape(message, "expand only axes of size 1")));
+                }
+                _ => {}
+            }
+        }
+        Ok(self.moved(x, Some(sizes)))
+    }
+
+    /// Evaluates `repeat`.
+    pub fn repeat(&mut self, x: &Tensor<'t>, times: Option<Vec<Dim>>, node: Node<'t>) -> Eval<'t> {
+        let (Some(shape), Some(times)) = (&x.shape, times) else { return Ok(self.made(None, x.dtype, &[x])) };
+        let Some(added) = times.len().checked_sub(shape.len()) else {
+            let message = format!("`repeat` gets {} numbers for {} axes", times.len(), shape.len());
+            return Err(self.fault(node, Fault::shape(message, "list a number for each axis")));
+        };
+        let size = |at: usize| if at < added { Some(1) } else { shape[at - added] };
+        let sizes = times.iter().enumerate().map(|(at, times)| size(at).zip(*times).map(|(a, b)| a * b));
+        let sizes = sizes.collect();
+        Ok(self.made(Some(sizes), x.dtype, &[x]))
+    }
+}

@@ -1,0 +1,75 @@
+//! Functions that slide a window: convolutions and poolings.
+
+use std::rc::Rc;
+
+use super::super::calls::Args;
+use super::super::machine::{Eval, Machine};
+use super::super::tensor::Tensor;
+use super::super::value::Value;
+use super::convolution::{Convolution, Padding, Window};
+
+impl<'t> Machine<'t> {
+    /// Evaluates `conv1d`, `conv2d` and `conv3d`.
+    pub fn functional_convolution(
+        &mut self,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        weight: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let Some(shape) = weight.shape.clone().filter(|shape| shape.len() > 2) else {
+            return Ok(Value::Unknown);
+        };
+        let axes = shape.len() - 2;
+        let sizes = |at: usize, name: &str, default: i64| {
+            let value = args.get(at, name).cloned().unwrap_or(Value::Int(default));
+            self.sizes(&value, axes)
+        };
+        let padding = match args.get(4, "padding") {
+            Some(Value::Str(text)) if &**text == "same" => Padding::Same,
+            _ => Padding::Sizes(sizes(4, "padding", 0)),
+        };
+        let window = Window {
+            kernel: shape[2..].to_vec(),
+            stride: sizes(3, "stride", 1),
+            padding,
+            dilation: sizes(5, "dilation", 1),
+            ceil: Some(false),
+        };
+        let groups = args.get(6, "groups").map_or(Some(1), Value::int);
+        let convolution = Convolution { window, groups, output_padding: None };
+        self.convolve(name, x, weight, &convolution, args.node)
+    }
+
+    /// Evaluates a pooling function.
+    pub fn functional_pool(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
+        let Some(axes) = axes.and_then(|axes| usize::try_from(axes).ok()) else { return Ok(Value::Unknown) };
+        if args.keyword("return_indices").is_some() || name.contains("unpool") || name.contains("lp_") {
+            return Ok(Value::Unknown);
+        }
+        if name.starts_with("adaptive_") {
+            let output = args.get(1, "output_size").cloned().unwrap_or_default();
+            return self.adaptive_pool(name, x, &output, axes, args.node);
+        }
+        let is_max = name.starts_with("max_pool");
+        if !is_max && !name.starts_with("avg_pool") {
+            return Ok(Value::Unknown);
+        }
+        let get = |at: usize, name: &str| args.get(at, name).cloned();
+        let kernel = self.sizes(&get(1, "kernel_size").unwrap_or_default(), axes);
+        let stride = match get(2, "stride") {
+            None | Some(Value::None) => kernel.clone(),
+            Some(stride) => self.sizes(&stride, axes),
+        };
+        let padding = self.sizes(&get(3, "padding").unwrap_or(Value::Int(0)), axes);
+        let dilation = match is_max {
+            true => self.sizes(&get(4, "dilation").unwrap_or(Value::Int(1)), axes),
+            false => vec![Some(1); axes],
+        };
+        let ceil = if is_max { get(5, "ceil_mode") } else { get(4, "ceil_mode") };
+        let ceil = ceil.map_or(Some(false), |ceil| self.truth(&ceil));
+        let window = Window { kernel, stride, padding: Padding::Sizes(padding), dilation, ceil };
+        self.pool(name, x, &window, args.node)
+    }
+}
