@@ -22,6 +22,7 @@ rule_ids! {
     UNKNOWN_ATTRIBUTE "CAL050" "unknown-attribute" Error
     DEVICE_MISMATCH "CAL051" "device-mismatch" Error
     FORWARD_ARGUMENTS "CAL052" "forward-arguments" Error
+    UNSUPPORTED_OPERATOR "CAL053" "unsupported-operator" Error
     ADAPTED_FORM "CVT000" "adapted-form" Info
     INLINED_FUNCTION "CVT002" "inlined-function" Info
     RELABELLED_VERSION "CVT004" "relabelled-version" Info

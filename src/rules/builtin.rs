@@ -72,5 +72,6 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "unreadable_model",
     "unreadable_part",
     "unused_output",
+    "unsupported_operator",
     "unused_suppression",
 ];

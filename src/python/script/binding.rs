@@ -32,9 +32,7 @@ pub enum ParameterKind {
 }
 
 /// Decorators that do not change the behavior of a function for its callers.
-const NEUTRAL: [&str; 20] = [
-    "no_grad",
-    "inference_mode",
+const NEUTRAL: [&str; 18] = [
     "enable_grad",
     "wraps",
     "override",
@@ -62,12 +60,15 @@ impl<'t> Machine<'t> {
         let Some(frame) = self.frames.last() else { return Value::Unknown };
         let (file, mut scope) = (frame.file, frame.scope);
         let mut kind = FunctionKind::Plain;
+        let mut contexts = vec![];
         for decorator in decorators {
             let path = decorator.split('(').next().unwrap_or(decorator);
             match path.rsplit('.').next().unwrap_or(path) {
                 "staticmethod" => kind = FunctionKind::Static,
                 "classmethod" => kind = FunctionKind::OfClass,
                 "property" | "cached_property" => kind = FunctionKind::Property,
+                "no_grad" => contexts.push("torch.no_grad"),
+                "inference_mode" => contexts.push("torch.inference_mode"),
                 last if NEUTRAL.contains(&last) => {}
                 _ => return Value::Unknown,
             }
@@ -83,7 +84,7 @@ impl<'t> Machine<'t> {
                 defaults.push((parameter.name, self.evaluate(default).unwrap_or_default()));
             }
         }
-        Value::Function(Rc::new(Function { name, node, file, scope, class, defaults, kind }))
+        Value::Function(Rc::new(Function { name, node, file, scope, class, defaults, kind, contexts }))
     }
 
     /// Runs the definition of a decorated function or class.
@@ -171,7 +172,10 @@ impl<'t> Machine<'t> {
         let scope = self.inner_scope(Some(function.scope));
         let call = Some((self.file(), args.node));
         self.push(function.file, scope, Some(function.clone()), this.clone(), call)?;
+        let active = self.contexts.len();
+        self.contexts.extend(function.contexts.iter().map(|path| Value::name(path)));
         let result = self.bind(function, this, args).and_then(|()| self.body(function));
+        self.contexts.truncate(active);
         let frame = self.frames.pop();
         if is_generator(function.node) {
             return result.map(|_| Value::Unknown);

@@ -2,16 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::syntax::field;
-use super::argparse::PARSER;
 use super::calls::Args;
-use super::export;
 use super::heap::Object;
 use super::library::whole_number;
 use super::machine::{Eval, Machine, Stop};
+use super::other_sizes::Taken;
 use super::strings::printed;
 use super::value::{Ref, Value};
-use tree_sitter::Node;
 
 /// Limit of the depth of copied objects.
 const MAX_COPY_DEPTH: u32 = 40;
@@ -25,9 +22,17 @@ impl<'t> Machine<'t> {
         let items = |machine: &mut Self| first.as_ref().and_then(|first| machine.iterated(first));
         Ok(Some(match name {
             "print" | "input" | "open" | "id" | "hash" | "repr" | "vars" | "dir" | "format" => Value::Unknown,
-            "len" => Value::size(self.length(one)),
+            "len" => match self.length(one) {
+                Some(length) if matches!(one, Value::Tensor(_)) => {
+                    Value::Int(self.taken(Taken::Number, args.node, length))
+                }
+                length => Value::size(length),
+            },
             "range" => range(args),
-            "int" => self.to_int(one),
+            "int" => match self.to_int(one) {
+                Value::Int(number) => Value::Int(self.taken(Taken::Number, args.node, number)),
+                other => other,
+            },
             "float" => match one {
                 Value::Str(text) => text.trim().parse().map_or(Value::Unknown, Value::Float),
                 other => self.scalar(other).map_or(Value::Unknown, Value::Float),
@@ -39,6 +44,10 @@ impl<'t> Machine<'t> {
             },
             "list" | "sorted" | "reversed" | "iter" => match (&first, items(self)) {
                 (None, _) => self.list(vec![]),
+                (Some(range @ Value::Range(..)), Some(items)) => {
+                    let items = self.taken_items(items, range, args.node);
+                    self.ordered(name, items, args)
+                }
                 (_, Some(items)) => self.ordered(name, items, args),
                 _ => self.open_list(),
             },
@@ -325,55 +334,6 @@ impl<'t> Machine<'t> {
         }
         *self.heap.get_mut(copy) = copied;
         Value::Object(copy)
-    }
-
-    /// Calls a method of a value of a library type.
-    pub fn method(&mut self, object: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
-        if let Some((base, method)) = name.strip_prefix("super:").and_then(|rest| rest.rsplit_once(':')) {
-            return self.super_method(object, base, method, args);
-        }
-        match object {
-            Value::Tensor(tensor) => self.tensor_method(&tensor.clone(), name, args),
-            Value::Str(text) => Ok(self.string_method(&text.clone(), name, args)),
-            Value::Tuple(_) | Value::Range(..) => self.container_method(object, name, args),
-            Value::Object(reference) => match self.heap.get(*reference) {
-                Object::Instance(instance) => {
-                    if instance.class.path() == Some(PARSER) {
-                        return self.parser_method(object, name, args);
-                    }
-                    if export::is_export_method(name) {
-                        return self.export_call(&format!(".{name}"), Some(object), args);
-                    }
-                    if self.is_module(object) == Some(true) {
-                        return self.module_method(object, name, args);
-                    }
-                    if !matches!(name, "parse_args" | "module" | "run_decompositions" | "save" | "optimize") {
-                        self.havoc(args);
-                    }
-                    Ok(Value::Unknown)
-                }
-                Object::Class(_) => Ok(Value::Unknown),
-                _ => self.container_method(object, name, args),
-            },
-            _ => Ok(Value::Unknown),
-        }
-    }
-
-    /// Calls a method of an unknown object, if it exports a model.
-    pub fn unknown_method(&mut self, function: Node<'t>, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
-        let name = field(function, "attribute").map_or("", |name| self.text(name));
-        if function.kind() != "attribute" || !export::is_export_method(name) {
-            return Ok(None);
-        }
-        self.export_call(&format!(".{name}"), Some(&Value::Unknown), args).map(Some)
-    }
-
-    /// Returns the value that `with … as x` binds.
-    pub fn entered(&self, context: &Value<'t>) -> Value<'t> {
-        match context {
-            Value::Name(_) => Value::Unknown,
-            other => other.clone(),
-        }
     }
 }
 

@@ -97,6 +97,7 @@ impl<'t> Machine<'t> {
             self.maybe(rest, body)?;
             return Ok(false);
         };
+        let items = self.taken_items(items, &iterable, *clause);
         let mut known = true;
         for item in items {
             self.assign(left, item)?;

@@ -194,6 +194,7 @@ impl<'t> Machine<'t> {
     pub fn assign_item(&mut self, target: Node<'t>, value: &Value<'t>) -> Result<(), Stop> {
         let object = self.evaluate_optional(field(target, "value"))?;
         let index = self.index(target)?;
+        self.forget_holder(&object, target);
         match &object {
             Value::Tensor(tensor) => self.write_item(&tensor.clone(), &index, value, target)?,
             Value::Object(reference) => match self.heap.get_mut(*reference) {

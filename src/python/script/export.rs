@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::diag::Level;
+
 use super::super::export_call::{self, Argument, ExportCall};
 use super::calls::Args;
 use super::machine::{Eval, Machine, Stop};
@@ -71,6 +73,7 @@ impl<'t> Machine<'t> {
         };
         self.exports.push(call.clone());
         let checked = export_call::before(self, &call);
+        let is_faulty = checked.findings.iter().any(|finding| finding.level >= Level::Warning);
         self.tell(checked.findings);
         if checked.raises {
             return Err(Stop::Raised(Box::new(super::machine::Raised {
@@ -81,7 +84,18 @@ impl<'t> Machine<'t> {
         let model = args.get(0, "model").or_else(|| args.keyword("mod")).or_else(|| args.keyword("func"));
         let model = receiver.or(model).cloned().unwrap_or_default();
         let outputs = match self.example(path, args) {
-            Some(example) => self.run_model(&model, example, args)?,
+            Some(example) => {
+                let values = example.keywords.is_empty().then(|| example.values.clone());
+                let outer = std::mem::take(&mut self.operators);
+                let outputs = self.run_model(&model, example, args);
+                let operators = std::mem::replace(&mut self.operators, outer);
+                let outputs = outputs?;
+                self.check_operators(&call, &operators);
+                if let Some(values) = values.filter(|_| !is_faulty) {
+                    self.run_other_sizes(&model, &call, &values, args);
+                }
+                outputs
+            }
             None => Value::Unknown,
         };
         let findings = export_call::after(self, &call, &outputs);

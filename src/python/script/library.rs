@@ -156,8 +156,14 @@ impl<'t> Machine<'t> {
         if export::is_exporter(path) {
             return self.export_call(path, None, args);
         }
+        if path.contains("register_custom_op_symbolic") {
+            self.has_symbolics = true;
+        }
         if let Some(name) = path.strip_prefix("torch.") {
             return self.torch_call(path, name, args);
+        }
+        if let Some(name) = path.strip_prefix("numpy.") {
+            return Ok(self.numpy_call(name, args));
         }
         if path.starts_with("torchvision.models.") {
             return Ok(self.torchvision_model(path, args));

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::field;
 use super::machine::Machine;
+use super::other_sizes::Taken;
 use super::statements::{Flow, Step};
 use super::value::Value;
 
@@ -19,7 +20,10 @@ impl<'t> Machine<'t> {
         let items = self.iterated(&iterable);
         self.begin_loop();
         let ended = match items {
-            Some(items) => self.each(items, left, body),
+            Some(items) => {
+                let items = self.taken_items(items, &iterable, node);
+                self.each(items, left, body)
+            }
             None => {
                 let item = self.element(&iterable);
                 self.unknown_loop(|machine| {
@@ -51,16 +55,18 @@ impl<'t> Machine<'t> {
         let body = field(node, "body");
         let otherwise = field(node, "alternative").and_then(|other| field(other, "body"));
         self.begin_loop();
-        let ended = self.turns(condition, body);
+        let ended = self.turns(node, condition, body);
         self.end_loop(ended, otherwise)
     }
 
-    fn turns(&mut self, condition: Node<'t>, body: Option<Node<'t>>) -> Step<'t> {
+    fn turns(&mut self, whole: Node<'t>, condition: Node<'t>, body: Option<Node<'t>>) -> Step<'t> {
         loop {
             self.enter()?;
             self.leave();
             let value = self.evaluate(condition)?;
-            match self.truth(&value) {
+            let truth = self.truth(&value);
+            let truth = truth.map(|truth| self.taken(Taken::Turns, whole, i64::from(truth)) != 0);
+            match truth {
                 Some(false) => return Ok(Flow::Next),
                 Some(true) => {
                     let flow = body.map_or(Ok(Flow::Next), |body| self.block(body))?;

@@ -12,6 +12,7 @@ use super::super::export_call::ExportCall;
 use super::super::syntax::text;
 use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
+use super::other_sizes::Record;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
 
@@ -43,6 +44,15 @@ pub struct Raised {
     pub kind: String,
     /// Finding, if the fault is reported.
     pub finding: Option<Finding>,
+}
+
+/// An operator or layer that a model executes.
+#[derive(Clone, Debug)]
+pub struct Operator<'t> {
+    /// Name of the function, method or layer.
+    pub name: String,
+    pub file: usize,
+    pub node: Node<'t>,
 }
 
 /// Result of an evaluation.
@@ -99,6 +109,12 @@ pub struct Machine<'t> {
     pub exports: Vec<ExportCall<'t>>,
     /// Whether the budget was exhausted.
     pub exhausted: bool,
+    /// Numbers that Python takes from sizes, while a model runs with other sizes.
+    pub record: Option<Record<'t>>,
+    /// Whether the script registers its own translations of operators.
+    pub has_symbolics: bool,
+    /// Operators that the running model executes.
+    pub operators: Vec<Operator<'t>>,
 }
 
 impl<'t> Machine<'t> {
@@ -123,6 +139,9 @@ impl<'t> Machine<'t> {
             findings: vec![],
             exports: vec![],
             exhausted: false,
+            record: None,
+            has_symbolics: false,
+            operators: vec![],
         }
     }
 

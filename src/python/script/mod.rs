@@ -26,14 +26,17 @@ mod faults;
 mod imports;
 mod library;
 mod loops;
+mod methods;
 mod module_methods;
 mod modules;
 mod names;
+mod other_sizes;
 mod paths;
 mod statements;
 mod strings;
 mod torch;
 mod unreached;
+mod unsupported;
 
 use crate::diag::Finding;
 use crate::source::SourceFiles;
@@ -50,4 +53,19 @@ pub fn lint(script: &str, path: &str, sources: &SourceFiles) -> Vec<Finding> {
     machine.run();
     machine.check_names();
     machine.findings
+}
+
+/// Adds the findings of a run to those of other analyses.
+///
+/// Of two findings of a rule at one line, the one of the higher level stays.
+pub fn merge(findings: &mut Vec<Finding>, found: Vec<Finding>) {
+    for finding in found {
+        let line = |of: &Finding| of.source.as_ref().map(|source| (source.file.clone(), source.line));
+        let is_same = |known: &Finding| known.code == finding.code && line(known) == line(&finding);
+        match findings.iter().position(is_same) {
+            Some(at) if findings[at].level >= finding.level => {}
+            Some(at) => findings[at] = finding,
+            None => findings.push(finding),
+        }
+    }
 }

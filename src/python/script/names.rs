@@ -80,6 +80,7 @@ impl<'t> Machine<'t> {
             }
             "attribute" => {
                 let object = self.evaluate_optional(field(target, "object"))?;
+                self.forget_holder(&object, target);
                 if let Some(name) = field(target, "attribute") {
                     self.set_attribute(&object, self.text(name), value);
                 }
@@ -93,6 +94,23 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Forgets the object of a library whose unknown part an assignment changes: `net.features[0] = …`.
+    pub fn forget_holder(&mut self, part: &Value<'t>, target: Node<'t>) {
+        if matches!(part, Value::Object(_) | Value::Tensor(_)) {
+            return;
+        }
+        let mut root = target;
+        while let Some(inner) =
+            field(root, "object").or_else(|| field(root, "value")).or_else(|| field(root, "function"))
+        {
+            root = inner;
+        }
+        if root.kind() == "identifier" {
+            let holder = self.variable(self.text(root));
+            self.forget(&holder);
+        }
     }
 
     fn unpack(&mut self, targets: &[Node<'t>], value: &Value<'t>) -> Result<(), Stop> {

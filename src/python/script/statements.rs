@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, fields};
 use super::machine::{Eval, Machine, Raised, Stop};
+use super::other_sizes::Taken;
 use super::value::Value;
 
 /// Continuation after a statement.
@@ -96,8 +97,9 @@ impl<'t> Machine<'t> {
         } else {
             self.evaluate(right)?
         };
+        self.assign(left, value)?;
         self.declare_field(node);
-        self.assign(left, value)
+        Ok(())
     }
 
     fn raise_statement(&mut self, node: Node<'t>) -> Stop {
@@ -137,7 +139,14 @@ impl<'t> Machine<'t> {
             }
             [other, ..] => field(*other, "body").map_or(Ok(Flow::Next), |body| machine.block(body)),
         };
-        match self.truth(&value) {
+        let truth = self.truth(&value);
+        let truth = match (truth, condition) {
+            (Some(truth), Some(condition)) => {
+                Some(self.taken(Taken::Branch, condition, i64::from(truth)) != 0)
+            }
+            _ => truth,
+        };
+        match truth {
             Some(true) => first(self),
             Some(false) => second(self),
             None => self.either(first, second),

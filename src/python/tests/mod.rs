@@ -8,6 +8,7 @@ mod imports;
 mod indices;
 mod memory;
 mod rewrites;
+mod scripts;
 mod snippets;
 mod values;
 

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
+use super::super::other_sizes::Taken;
 use super::super::tensor::{Dim, Tensor, shown};
+use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -55,6 +57,7 @@ impl<'t> Machine<'t> {
             (_, Some(first)) => Some(shape[usize::from(!first)]),
             _ => Some(None),
         };
+        self.check_state(name, args.get(1, "hx"), (layers, batch, features), args)?;
         let state = |size: Dim| {
             let mut state = vec![layers];
             state.extend(batch);
@@ -72,6 +75,84 @@ impl<'t> Machine<'t> {
                 h
             },
         ]))
+    }
+
+    /// Reports an initial state of another shape than a recurrent layer expects.
+    fn check_state(
+        &mut self,
+        name: &str,
+        state: Option<&Value<'t>>,
+        (layers, batch, features): (Dim, Option<Dim>, Dim),
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        let state = match state {
+            Some(Value::Tensor(state)) => state.clone(),
+            Some(Value::Tuple(states)) => match states.first() {
+                Some(Value::Tensor(state)) => state.clone(),
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let Some(given) = &state.shape else { return Ok(()) };
+        let mut expected = vec![layers];
+        expected.extend(batch);
+        expected.push(features);
+        let differs = given.len() != expected.len()
+            || given.iter().zip(&expected).any(|(a, b)| a.is_some() && b.is_some() && a != b);
+        if differs {
+            let message = format!(
+                "`{name}` expects an initial state of shape {}, gets {}",
+                shown(&expected),
+                shown(given)
+            );
+            let help = "create the state from the input: `x.new_zeros(layers, x.shape[0], hidden)`";
+            return Err(self.fault(args.node, Fault::shape(message, help)));
+        }
+        Ok(())
+    }
+
+    /// Evaluates one step of an LSTM, GRU or RNN.
+    pub fn recurrent_cell(
+        &mut self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
+        let Some(shape) = x.shape.clone() else { return Ok(Value::Unknown) };
+        self.last_axis(name, &shape, get(self, "input_size").int(), args)?;
+        let mut state = shape;
+        if let Some(last) = state.last_mut() {
+            *last = get(self, "hidden_size").int();
+        }
+        if let Some(Value::Tensor(before)) = args.get(1, "hx")
+            && let Some(given) = &before.shape
+            && given.len() == state.len()
+            && given.iter().zip(&state).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+        {
+            let message =
+                format!("`{name}` expects a state of shape {}, gets {}", shown(&state), shown(given));
+            return Err(self.fault(args.node, Fault::shape(message, "create the state from the input")));
+        }
+        let h = self.made(Some(state.clone()), x.dtype, &[x]);
+        if name == "LSTMCell" {
+            let c = self.made(Some(state), x.dtype, &[x]);
+            return Ok(Value::tuple(vec![h, c]));
+        }
+        Ok(h)
+    }
+
+    /// Records the length of the keys of an attention layer.
+    fn attend(&mut self, keys: &Tensor<'t>, batch_first: Option<bool>, args: &Args<'t>) {
+        let axis = match (keys.rank(), batch_first) {
+            (Some(3), Some(first)) => i64::from(first),
+            _ => return,
+        };
+        if let Some(length) = keys.dim(axis) {
+            let _ = self.taken(Taken::Length, args.node, length);
+        }
     }
 
     /// Reports a last axis of another size than a layer expects.
@@ -97,6 +178,14 @@ impl<'t> Machine<'t> {
         if let Value::Tensor(weight) = get(self, "in_proj_weight") {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype("MultiheadAttention", &[x, &weight], args.node)?;
+        }
+        let memory = |value: Option<&Value<'t>>| value.and_then(Value::tensor).map(|tensor| tensor.memory);
+        let (key, value) = (args.get(1, "key").cloned(), memory(args.get(2, "value")));
+        if let Some(Value::Tensor(key)) = &key
+            && (value == Some(key.memory) || x.memory == key.memory)
+        {
+            let batch_first = self.truth(&get(self, "batch_first"));
+            self.attend(&key.clone(), batch_first, args);
         }
         let output = Value::Tensor(Rc::new(self.derived(x)));
         Ok(Value::tuple(vec![output, Value::Unknown]))
@@ -130,6 +219,14 @@ impl<'t> Machine<'t> {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype(name, &[x, &weight], args.node)?;
         }
+        let get =
+            |machine: &Self, attribute: &str| machine.attribute_of(&inner, attribute).unwrap_or_default();
+        let batch_first = self.truth(&get(self, "batch_first"));
+        let even_heads = get(self, "nhead").int().is_some_and(|heads| heads % 2 == 0);
+        if batch_first == Some(true) && even_heads && x.rank() == Some(3) && self.is_without_gradients() {
+            self.executed(FAST_ENCODER, args.node);
+        }
+        self.attend(x, batch_first, args);
         Ok(Value::Tensor(Rc::new(self.derived(x))))
     }
 }

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{Dim, Tensor, shown};
+use super::super::unsupported::{UNEVEN_AVERAGE, UNEVEN_MAXIMUM};
 use super::super::value::Value;
 
 /// Parameters of a sliding window, one item for each spatial axis; `None` if unknown.
@@ -151,7 +152,13 @@ impl<'t> Machine<'t> {
         if stride < 1 {
             return Ok(None);
         }
-        if extent > padded {
+        let Some(ceil) = window.ceil else { return Ok(None) };
+        let rest = padded - extent;
+        let mut count = (rest + if ceil { stride - 1 } else { 0 }).div_euclid(stride) + 1;
+        if ceil && (count - 1) * stride >= size + padding {
+            count -= 1;
+        }
+        if count < 1 {
             let message = format!(
                 "the kernel of `{what}` is larger than its input: {extent} > {padded}{} (shape {})",
                 if padding > 0 { ", with padding" } else { "" },
@@ -159,12 +166,6 @@ impl<'t> Machine<'t> {
             );
             let help = "use a larger example, a smaller kernel, or fewer poolings before this layer";
             return Err(self.fault(node, Fault::shape(message, help)));
-        }
-        let Some(ceil) = window.ceil else { return Ok(None) };
-        let rest = padded - extent;
-        let mut count = rest / stride + 1;
-        if ceil && rest % stride != 0 && count * stride < size + padding {
-            count += 1;
         }
         Ok(Some(count))
     }
@@ -190,6 +191,13 @@ impl<'t> Machine<'t> {
         };
         let mut result = shape[..at].to_vec();
         for (axis, wanted) in wanted.iter().enumerate() {
+            if let (Some(size), Some(wanted)) = (shape[at + axis], wanted.int())
+                && wanted > 0
+                && size % wanted != 0
+            {
+                let is_average = what.to_lowercase().contains("avg");
+                self.executed(if is_average { UNEVEN_AVERAGE } else { UNEVEN_MAXIMUM }, node);
+            }
             result.push(if *wanted == Value::None { shape[at + axis] } else { wanted.int() });
         }
         Ok(self.made(Some(result), x.dtype, &[x]))

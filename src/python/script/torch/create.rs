@@ -207,7 +207,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Creates a tensor from nested lists, numbers or an array.
-    fn of_values(&mut self, data: &Value<'t>, args: &Args<'t>) -> Value<'t> {
+    pub fn of_values(&mut self, data: &Value<'t>, args: &Args<'t>) -> Value<'t> {
         let known = match data {
             Value::Tensor(tensor) => Some((**tensor).clone()),
             Value::Object(_) if self.library_class(data).as_deref() == Some(super::methods::ARRAY) => {

@@ -143,7 +143,7 @@ impl<'t> Machine<'t> {
         };
         let kinds: Vec<String> = tensors.iter().filter_map(kind).collect();
         let other = kinds.iter().find(|other| **other != kinds[0]);
-        if let Some(other) = other.filter(|other| *other != "meta" && kinds[0] != "meta") {
+        if let Some(other) = other {
             let message = format!("the operands are on `{}` and `{other}`", kinds[0]);
             let help = "move the model and the example to one device before the export: `.to(device)`";
             return Err(self.fault(node, Fault::device(message, help)));
@@ -153,6 +153,12 @@ impl<'t> Machine<'t> {
 
     /// Evaluates a unary operator on a tensor.
     pub fn tensor_unary(&mut self, operator: &str, tensor: &Tensor<'t>, node: Node<'t>) -> Eval<'t> {
+        if operator == "~" && tensor.dtype.is_some_and(|dtype| dtype.is_float() || dtype.is_complex()) {
+            let dtype = tensor.dtype.map_or("", DType::name);
+            let message = format!("`~` expects integers or booleans, gets {dtype}");
+            let fault = Fault { kind: "TypeError", ..Fault::dtype(message, "compare first: `x == 0`") };
+            return Err(self.fault(node, fault));
+        }
         let mut result = tensor.clone();
         result.data = match operator {
             "-" => self.data(tensor).map(|data| data.iter().map(|one| -one).collect()),
@@ -161,7 +167,6 @@ impl<'t> Machine<'t> {
         result.bounds = None;
         result.memory = self.fresh_memory();
         result.role = super::super::tensor::Role::Plain;
-        let _ = node;
         Ok(Value::Tensor(Rc::new(result)))
     }
 
@@ -190,4 +195,20 @@ impl<'t> Machine<'t> {
         kept.bounds = None;
         Ok(Value::Tensor(Rc::new(kept)))
     }
+}
+
+/// Returns the shape to which two shapes are broadcast; `None` if they differ.
+pub fn joined(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let mut sizes = long.to_vec();
+    for (size, other) in sizes.iter_mut().rev().zip(short.iter().rev()) {
+        *size = match (*size, *other) {
+            (Some(1), other) => other,
+            (size, Some(1)) => size,
+            (a, b) if a == b => a,
+            (Some(_), Some(_)) => return None,
+            (a, b) => a.or(b),
+        };
+    }
+    Some(sizes)
 }

@@ -61,6 +61,7 @@ impl<'t> Machine<'t> {
         args: &Args<'t>,
     ) -> Eval<'t> {
         let node = args.node;
+        self.executed(name, node);
         let get =
             |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
         let weight = match get(self, "weight") {
@@ -81,6 +82,17 @@ impl<'t> Machine<'t> {
                 let extra = name.contains("Transpose").then(|| get(self, "output_padding"));
                 let output_padding = extra.map(|extra| self.sizes(&extra, axes));
                 let what = name.trim_start_matches("Lazy");
+                let too_large = output_padding.iter().flatten().enumerate().any(|(axis, extra)| {
+                    let limit = window.stride[axis].zip(window.dilation[axis]).map(|(a, b)| a.max(b));
+                    extra.zip(limit).is_some_and(|(extra, limit)| extra >= limit)
+                });
+                if too_large {
+                    let message =
+                        format!("`output_padding` of `{what}` must be smaller than its stride or dilation");
+                    return Err(
+                        self.fault(node, Fault::shape(message, "use an `output_padding` below the stride"))
+                    );
+                }
                 let convolution = Convolution { window, groups, output_padding };
                 return self.convolve(what, x, &weight, &convolution, node);
             }
@@ -93,6 +105,9 @@ impl<'t> Machine<'t> {
         }
         if matches!(name, "LSTM" | "GRU" | "RNN") {
             return self.recurrent(layer, name, x, args);
+        }
+        if matches!(name, "LSTMCell" | "GRUCell" | "RNNCell") {
+            return self.recurrent_cell(layer, name, x, args);
         }
         if name == "MultiheadAttention" {
             return self.attention_layer(layer, x, args);
@@ -159,6 +174,12 @@ impl<'t> Machine<'t> {
             "PixelShuffle" => {
                 let parts = vec![Value::Tensor(x.clone()), get(self, "upscale_factor")];
                 self.operator("pixel_shuffle", &Args::of(node, parts))
+            }
+            "Unfold" => {
+                let names = ["kernel_size", "dilation", "padding", "stride"];
+                let parts = names.map(|name| get(self, name));
+                let parts = std::iter::once(Value::Tensor(x.clone())).chain(parts).collect();
+                self.operator("unfold", &Args::of(node, parts))
             }
             "GLU" => {
                 let parts = vec![Value::Tensor(x.clone()), get(self, "dim")];

@@ -34,6 +34,7 @@ impl<'t> Machine<'t> {
             Value::Tuple(parts) => parts.to_vec(),
             other => vec![other.clone()],
         };
+        let parts = self.index_lists(parts);
         let shape = self.selected(x, &parts, node)?;
         let mut item = Tensor { shape, data: None, role: Role::Plain, ..(**x).clone() };
         item.data = match (self.data(x), &x.shape, parts.as_slice()) {
@@ -43,6 +44,22 @@ impl<'t> Machine<'t> {
             _ => None,
         };
         Ok(Value::Tensor(Rc::new(item)))
+    }
+
+    /// Replaces lists of integers among indices by the tensors that PyTorch makes of them.
+    fn index_lists(&mut self, parts: Vec<Value<'t>>) -> Vec<Value<'t>> {
+        let tensor = |machine: &mut Self, part: Value<'t>| match &part {
+            Value::Object(_) => match machine.items(&part) {
+                Some(items) if items.iter().all(|item| matches!(item, Value::Int(_))) => {
+                    let count = i64::try_from(items.len()).ok();
+                    let device = Some(Rc::from("cpu"));
+                    Value::Tensor(Rc::new(machine.tensor(Some(vec![count]), Some(DType::Int64), device)))
+                }
+                _ => part,
+            },
+            _ => part,
+        };
+        parts.into_iter().map(|part| tensor(self, part)).collect()
     }
 
     /// Returns the shape of `x[parts]`.
@@ -115,22 +132,48 @@ impl<'t> Machine<'t> {
             }
         }
         if is_advanced {
-            // One index tensor of integers replaces its axis.
-            return Ok(match parts {
-                [Value::Tensor(index)] if index.dtype != Some(DType::Bool) => {
-                    index.shape.as_ref().map(|index| {
-                        let mut sizes = index.clone();
-                        sizes.extend(&shape[1..]);
-                        sizes
-                    })
-                }
-                _ => None,
-            });
+            return Ok(self.advanced(shape, parts));
         }
         if !seen_ellipsis {
             sizes.extend(&shape[axis..]);
         }
         Ok(Some(sizes))
+    }
+
+    /// Returns the shape of `x[parts]` if index tensors come first, or stand alone behind full slices.
+    fn advanced(&self, shape: &[Dim], parts: &[Value<'t>]) -> Option<Vec<Dim>> {
+        if let [Value::Tensor(mask)] = parts
+            && mask.dtype == Some(DType::Bool)
+        {
+            let mut sizes = vec![None];
+            sizes.extend(&shape[mask.rank()?..]);
+            return Some(sizes);
+        }
+        let is_full = |part: &Value<'t>| match part {
+            Value::Slice(slice) => slice.iter().all(|bound| *bound == Value::None),
+            _ => false,
+        };
+        let before = parts.iter().take_while(|part| is_full(part)).count();
+        let is_index = |part: &Value<'t>| match part {
+            Value::Tensor(index) => {
+                index.dtype.is_some_and(DType::is_integer) && index.dtype != Some(DType::UInt8)
+            }
+            _ => false,
+        };
+        let count = parts[before..].iter().take_while(|part| is_index(part)).count();
+        if count == 0 || !parts[before + count..].iter().all(is_full) {
+            return None;
+        }
+        // Adjacent index tensors are broadcast to one shape.
+        let mut joined: Vec<Dim> = vec![];
+        for index in &parts[before..before + count] {
+            let index = index.tensor()?.shape.as_ref()?;
+            joined = super::elementwise::joined(&joined, index)?;
+        }
+        let mut sizes = shape[..before].to_vec();
+        sizes.extend(joined);
+        sizes.extend(&shape[before + count..]);
+        Some(sizes)
     }
 
     /// Runs `x[index] = value`.
@@ -145,6 +188,7 @@ impl<'t> Machine<'t> {
             Value::Tuple(parts) => parts.to_vec(),
             other => vec![other.clone()],
         };
+        let parts = self.index_lists(parts);
         let target = self.selected(x, &parts, node)?;
         self.write(x);
         if let (Some(target), Value::Tensor(value)) = (target, value)

@@ -1,6 +1,7 @@
 //! PyTorch: layers, functions and tensor methods, with the shapes, dtypes and devices of their results.
 
 mod attention;
+mod axes;
 mod convolution;
 mod create;
 mod elementwise;
@@ -11,11 +12,16 @@ mod layers;
 mod matmul;
 mod methods;
 pub mod names;
+mod numpy;
 mod operators;
 mod reduce;
 mod reshape;
+mod select;
 mod torchvision;
 mod windows;
+
+pub use methods::ARRAY;
+pub use numpy::GENERATOR;
 
 use super::calls::Args;
 use super::machine::{Eval, Machine};
@@ -89,6 +95,9 @@ impl<'t> Machine<'t> {
         }
         if let Some(value) = self.create(name, args)? {
             return Ok(value);
+        }
+        if name.starts_with("fft.") {
+            self.executed(name, args.node);
         }
         if name.contains('.') && !name.starts_with("linalg.") && !name.starts_with("special.") {
             let is_safe = ["cuda.", "backends.", "utils.", "optim.", "random.", "onnx.", "ops."];

@@ -12,9 +12,14 @@ static MODULES: LazyLock<FxHashMap<&str, FxHashSet<&str>>> = LazyLock::new(|| {
     lines.map(|(path, names)| (path, names.split(' ').collect())).collect()
 });
 
+/// Modules that extensions of PyTorch add to `torch`.
+const EXTENSIONS: [&str; 8] = ["npu", "mlu", "hpu", "musa", "gcu", "ipex", "sdaa", "xla"];
+
 /// Returns true if a module of PyTorch certainly has no attribute `name`.
 pub fn is_missing(path: &str, name: &str) -> bool {
-    MODULES.get(path).is_some_and(|names| !names.contains(name)) && !name.starts_with('_')
+    MODULES.get(path).is_some_and(|names| !names.contains(name))
+        && !name.starts_with('_')
+        && !EXTENSIONS.contains(&name)
 }
 
 /// Returns true if tensors have an attribute or method `name`.

@@ -6,7 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Tensor};
+use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
 
 /// Element-wise functions of one tensor that keep its dtype.
@@ -14,7 +14,7 @@ const KEEPING: &str = "
     abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
     hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink clamp clip clamp_min
     clamp_max round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
-    feature_dropout flip roll tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
+    feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
     cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax
     conj positive renorm";
 
@@ -90,8 +90,12 @@ const REDUCTIONS: [&str; 16] = [
 impl<'t> Machine<'t> {
     /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
     pub fn operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
+        self.executed(name, args.node);
         if args.open {
             return Ok(Value::Unknown);
+        }
+        if name == "einsum" {
+            return self.einsum(args);
         }
         match name {
             "cat" | "concat" | "concatenate" | "stack" => {
@@ -254,6 +258,16 @@ impl<'t> Machine<'t> {
                 Ok(self.pad(x, &padding))
             }
             "interpolate" | "upsample" => {
+                if let Some(shape) = x.shape.as_ref().filter(|shape| !matches!(shape.len(), 3..=5)) {
+                    let message = format!(
+                        "`interpolate` expects 3 to 5 axes, gets {}: shape {}",
+                        shape.len(),
+                        shown(shape)
+                    );
+                    return Err(
+                        self.fault(node, Fault::shape(message, "add the axes of the batch and the channels"))
+                    );
+                }
                 let size = args.get(1, "size").cloned().unwrap_or(Value::None);
                 let scale = args.get(2, "scale_factor").cloned().unwrap_or(Value::None);
                 Ok(self.interpolate(x, &size, &scale))
@@ -305,6 +319,12 @@ impl<'t> Machine<'t> {
                 }
                 None => Ok(Value::Unknown),
             },
+            "narrow" | "select" | "roll" | "flip" | "unfold" | "diff" | "repeat_interleave"
+                if args.keywords.is_empty() =>
+            {
+                self.along_axis(name, x, args)
+            }
+            "unfold" if args.get(1, "kernel_size").is_some() && x.rank() == Some(4) => self.unfold(x, args),
             "pixel_shuffle" => {
                 let shape = x.shape.clone().filter(|shape| shape.len() >= 3);
                 let by = int(1, "upscale_factor").filter(|by| *by > 0);
@@ -338,40 +358,6 @@ impl<'t> Machine<'t> {
             _ if name.contains("_pool") => self.functional_pool(name, x, args),
             _ => Ok(Value::Unknown),
         }
-    }
-
-    /// Evaluates `torch.where`.
-    fn select(&mut self, args: &Args<'t>) -> Eval<'t> {
-        let [condition, then, other] =
-            [("condition", 0), ("input", 1), ("other", 2)].map(|(name, at)| args.get(at, name).cloned());
-        let (Some(Value::Tensor(condition)), Some(then), Some(other)) = (condition, then, other) else {
-            return Ok(Value::Unknown);
-        };
-        if then.tensor().is_none() && other.tensor().is_none() {
-            return Ok(Value::Unknown);
-        }
-        let picked = self.elementwise(&[then, other], false, false, args.node)?;
-        let Value::Tensor(picked) = picked else { return Ok(Value::Unknown) };
-        let shape = match (&condition.shape, &picked.shape) {
-            (Some(a), Some(b)) => Some(self.broadcast(a, b, args.node)?),
-            _ => None,
-        };
-        Ok(self.made(shape, picked.dtype, &[&condition, &picked]))
-    }
-
-    fn one_hot(&mut self, x: &Rc<Tensor<'t>>, classes: Option<&Value<'t>>, args: &Args<'t>) -> Eval<'t> {
-        if let Some(dtype) = x.dtype.filter(|dtype| *dtype != DType::Int64) {
-            let message = format!("`one_hot` expects int64 labels, gets {}", dtype.name());
-            return Err(self.fault(args.node, Fault::dtype(message, "convert the labels: `.long()`")));
-        }
-        let classes = classes.and_then(Value::int).filter(|classes| *classes >= 0);
-        self.in_table("one_hot", x, classes, false, args.node)?;
-        let shape = x.shape.as_ref().map(|shape| {
-            let mut shape = shape.clone();
-            shape.push(classes);
-            shape
-        });
-        Ok(self.made(shape, Some(DType::Int64), &[x]))
     }
 }
 

@@ -25,6 +25,15 @@ const CLASSIFIERS: [&str; 13] = [
     "wide_resnet",
 ];
 
+/// Attributes of the model itself.
+const OWN: [&str; 3] = ["training", "num_classes", "weight"];
+
+/// Attributes that scripts replace by another head.
+const HEADS: [&str; 4] = ["fc", "classifier", "head", "heads"];
+
+/// Least height and width of the images of models that reduce them to nothing.
+const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
+
 impl<'t> Machine<'t> {
     /// Constructs a model of torchvision.
     pub fn torchvision_model(&mut self, path: &str, args: &Args<'t>) -> Value<'t> {
@@ -45,8 +54,14 @@ impl<'t> Machine<'t> {
         let is_classifier = CLASSIFIERS.iter().any(|start| name.starts_with(start))
             && path.matches('.').count() == 2
             && name.chars().all(|letter| !letter.is_ascii_uppercase());
-        let attributes = model.object().and_then(|object| self.heap.instance(object));
-        let is_own = attributes.is_some_and(|instance| instance.attributes.len() == 3);
+        let instance = model.object().and_then(|object| self.heap.instance(object));
+        let names: Vec<&str> = instance
+            .iter()
+            .flat_map(|instance| instance.attributes.iter().map(|(name, _)| &**name))
+            .collect();
+        let is_own = names.iter().all(|name| OWN.contains(name) || HEADS.contains(name))
+            && matches!(self.attribute_of(model, "weight"), Some(Value::Tensor(_)));
+        let has_head = names.iter().any(|name| HEADS.contains(name));
         let (true, true, Some(Value::Tensor(x))) = (is_classifier, is_own, args.get(0, "x").cloned()) else {
             return Ok(Value::Unknown);
         };
@@ -59,6 +74,17 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, Fault::shape(message, help)));
             }
         }
+        let least = LEAST_SIZES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, size)| *size);
+        if let (Some(shape), Some(least)) = (&x.shape, least)
+            && let Some(size) = shape[shape.len() - 2..].iter().flatten().find(|size| **size < least)
+        {
+            let message = format!(
+                "`{name}` needs images of at least {least} pixels, gets {size}: shape {}",
+                shown(shape)
+            );
+            let help = "use a larger example: the poolings leave nothing of this one";
+            return Err(self.fault(args.node, Fault::shape(message, help)));
+        }
         if let Some(Value::Tensor(weight)) = self.attribute_of(model, "weight") {
             self.same_dtype(name, &[&x, &weight], args.node)?;
             let (x, mut weight) = (x.clone(), (*weight).clone());
@@ -66,7 +92,11 @@ impl<'t> Machine<'t> {
             self.same_device(&[&x, &weight], args.node)?;
         }
         let classes = self.attribute_of(model, "num_classes").and_then(|classes| classes.int());
-        let shape = x.shape.as_ref().filter(|shape| shape.len() == 4).map(|shape| vec![shape[0], classes]);
+        let shape = x
+            .shape
+            .as_ref()
+            .filter(|shape| shape.len() == 4 && !has_head)
+            .map(|shape| vec![shape[0], classes]);
         let dtype = if self.is_autocast() { None } else { x.dtype };
         Ok(self.made(shape, dtype, &[&x]))
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::Tensor;
+use super::super::tensor::{Tensor, numel};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
@@ -39,6 +39,32 @@ impl<'t> Machine<'t> {
         let groups = args.get(6, "groups").map_or(Some(1), Value::int);
         let convolution = Convolution { window, groups, output_padding: None };
         self.convolve(name, x, weight, &convolution, args.node)
+    }
+
+    /// Evaluates `unfold` of images, whose windows become columns.
+    pub fn unfold(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        // `x.unfold(dim, size, step)` of tensors has three integers.
+        if args.positional.len() == 4 {
+            return Ok(Value::Unknown);
+        }
+        let get = |at: usize, name: &str, default: i64| {
+            let value = args.get(at, name).cloned().unwrap_or(Value::Int(default));
+            self.sizes(&value, 2)
+        };
+        let window = Window {
+            kernel: get(1, "kernel_size", 0),
+            dilation: get(2, "dilation", 1),
+            padding: Padding::Sizes(get(3, "padding", 0)),
+            stride: get(4, "stride", 1),
+            ceil: Some(false),
+        };
+        let pooled = self.pool("Unfold", x, &window, args.node)?;
+        let shape = pooled.tensor().and_then(|pooled| pooled.shape.clone());
+        let shape = shape.map(|shape| {
+            let columns = numel(&[shape[1], window.kernel[0], window.kernel[1]]);
+            vec![shape[0], columns, numel(&shape[2..])]
+        });
+        Ok(self.made(shape, x.dtype, &[x]))
     }
 
     /// Evaluates a pooling function.

@@ -1,0 +1,68 @@
+//! Methods of values of library types.
+
+use tree_sitter::Node;
+
+use super::super::syntax::field;
+use super::argparse::PARSER;
+use super::calls::Args;
+use super::export;
+use super::heap::Object;
+use super::machine::{Eval, Machine, Stop};
+use super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Calls a method of a value of a library type.
+    pub fn method(&mut self, object: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
+        if let Some((base, method)) = name.strip_prefix("super:").and_then(|rest| rest.rsplit_once(':')) {
+            return self.super_method(object, base, method, args);
+        }
+        match object {
+            Value::Tensor(tensor) => self.tensor_method(&tensor.clone(), name, args),
+            Value::Str(text) => Ok(self.string_method(&text.clone(), name, args)),
+            Value::Tuple(_) | Value::Range(..) => self.container_method(object, name, args),
+            Value::Object(reference) => match self.heap.get(*reference) {
+                Object::Instance(instance) => {
+                    if instance.class.path() == Some(PARSER) {
+                        return self.parser_method(object, name, args);
+                    }
+                    if instance.class.path() == Some(super::torch::ARRAY) {
+                        return self.array_method(object, name, args);
+                    }
+                    if instance.class.path() == Some(super::torch::GENERATOR) {
+                        return Ok(self.numpy_call(&format!("random.{name}"), args));
+                    }
+                    if export::is_export_method(name) {
+                        return self.export_call(&format!(".{name}"), Some(object), args);
+                    }
+                    if self.is_module(object) == Some(true) {
+                        return self.module_method(object, name, args);
+                    }
+                    if !matches!(name, "parse_args" | "module" | "run_decompositions" | "save" | "optimize") {
+                        self.havoc(args);
+                    }
+                    Ok(Value::Unknown)
+                }
+                Object::Class(_) => Ok(Value::Unknown),
+                _ => self.container_method(object, name, args),
+            },
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    /// Calls a method of an unknown object, if it exports a model.
+    pub fn unknown_method(&mut self, function: Node<'t>, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
+        let name = field(function, "attribute").map_or("", |name| self.text(name));
+        if function.kind() != "attribute" || !export::is_export_method(name) {
+            return Ok(None);
+        }
+        self.export_call(&format!(".{name}"), Some(&Value::Unknown), args).map(Some)
+    }
+
+    /// Returns the value that `with … as x` binds.
+    pub fn entered(&self, context: &Value<'t>) -> Value<'t> {
+        match context {
+            Value::Name(_) => Value::Unknown,
+            other => other.clone(),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Runs of a model with other sizes on the axes that a call declares dynamic.
+//!
+//! The natural run computes like PyTorch. The replayed run computes like the traced graph, in which numbers
+//! that Python took from sizes are those of the example.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use crate::diag::{Finding, Level, Place, rule_ids};
+
+use super::super::export_call::ExportCall;
+use super::super::syntax::{Arguments, children, field, one_line};
+use super::calls::Args;
+use super::machine::{Eval, Machine, Stop};
+use super::tensor::{Dim, Shape, Tensor};
+use super::value::Value;
+
+/// A number or decision that Python takes from sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// `int(n)`, `len(x)`
+    Number,
+    /// The number of turns of a loop.
+    Turns,
+    /// The condition of a branch.
+    Branch,
+    /// The length of the keys of an attention layer, which the tracing exporter always fixes.
+    Length,
+}
+
+/// The numbers that Python takes while a model runs.
+#[derive(Debug, Default)]
+pub struct Record<'t> {
+    /// File, node and number, in the order of evaluation.
+    numbers: Vec<(usize, usize, i64)>,
+    /// Next number to replay; `None` while they are recorded.
+    at: Option<usize>,
+    /// Numbers that differ from those of the example.
+    differing: Vec<(Taken, usize, Node<'t>, i64)>,
+    /// Reshapes with a literal size, in the order of evaluation.
+    pub reshapes: Vec<(usize, Node<'t>)>,
+}
+
+impl<'t> Machine<'t> {
+    /// Returns a number that Python takes at `node`: while replaying, the number of the example.
+    pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
+        let file = self.file();
+        let Some(record) = &mut self.record else { return number };
+        let Some(at) = record.at else {
+            record.numbers.push((file, node.id(), number));
+            return number;
+        };
+        match record.numbers.get(at) {
+            Some((known_file, known, recorded)) if (*known_file, *known) == (file, node.id()) => {
+                let recorded = *recorded;
+                record.at = Some(at + 1);
+                if recorded != number {
+                    record.differing.push((kind, file, node, recorded));
+                }
+                recorded
+            }
+            _ => number,
+        }
+    }
+
+    /// Records a reshape to a literal first size and an inferred one, which mixes the batch into it.
+    pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
+        let file = self.file();
+        let Some(record) = &mut self.record else { return };
+        let first = Arguments::of(node, &self.files[file].text).positional.first().copied();
+        let is_literal = first.is_some_and(|first| {
+            let items = if matches!(first.kind(), "tuple" | "list") { children(first) } else { vec![first] };
+            items.first().is_some_and(|item| item.kind() == "integer")
+        });
+        if is_literal && sizes.iter().skip(1).any(|size| *size == Some(-1)) {
+            record.reshapes.push((file, node));
+        }
+    }
+
+    /// Runs a model with other sizes, and reports sizes that the export fixes.
+    pub fn run_other_sizes(
+        &mut self,
+        model: &Value<'t>,
+        call: &ExportCall<'t>,
+        values: &[Value<'t>],
+        args: &Args<'t>,
+    ) {
+        let axes = self.requested_axes(model, call, values.len());
+        if axes.iter().all(Vec::is_empty) || self.exhausted {
+            return;
+        }
+        let is_traced = call.arguments.iter().any(|argument| {
+            argument.name.as_deref() == Some("dynamo") && argument.value == Value::Bool(false)
+        });
+        self.record = Some(Record::default());
+        if self.quiet_run(model, values.to_vec(), args).is_err() {
+            self.record = None;
+            return;
+        }
+        let record = self.record.take().unwrap_or_default();
+        let mut failures = vec![];
+        let mut tried = 0;
+        for smaller in [false, true] {
+            let Some(changed) = resized(values, &axes, smaller) else { continue };
+            tried += 1;
+            self.record = Some(Record::default());
+            let natural = self.quiet_run(model, changed.clone(), args);
+            let seen = self.record.take().unwrap_or_default();
+            match natural {
+                Err(Stop::Exhausted) => return,
+                Err(Stop::Raised(raised)) => failures.extend(raised.finding.map(|finding| (finding, seen))),
+                Ok(natural) if is_traced => {
+                    let numbers = record.numbers.clone();
+                    self.record = Some(Record { numbers, at: Some(0), ..Record::default() });
+                    let replayed = self.quiet_run(model, changed, args);
+                    let replay = self.record.take().unwrap_or_default();
+                    let differs = match &replayed {
+                        Ok(replayed) => self.shapes_differ(&natural, replayed),
+                        Err(Stop::Raised(_)) => true,
+                        Err(Stop::Exhausted) => return,
+                    };
+                    self.report_taken(&replay, differs);
+                }
+                Ok(_) => {}
+            }
+        }
+        // A size that fails may be too large or too small for the model; two show that it is fixed.
+        if tried == failures.len()
+            && let Some((finding, seen)) = failures.into_iter().next()
+        {
+            self.report_fixed(finding, seen.reshapes.last().copied());
+        }
+    }
+
+    /// Returns the items of a loop as many times as the traced graph has them.
+    pub fn taken_items(&mut self, items: Vec<Value<'t>>, of: &Value<'t>, node: Node<'t>) -> Vec<Value<'t>> {
+        let mut items = items;
+        let count = i64::try_from(items.len()).unwrap_or(0);
+        let turns = usize::try_from(self.taken(Taken::Turns, node, count)).unwrap_or(0);
+        items.truncate(turns);
+        if let Value::Range(start, _, step) = of {
+            let more = (count..).take(turns.saturating_sub(items.len()));
+            items.extend(more.map(|at| Value::Int(start + at * step)));
+        }
+        items
+    }
+
+    /// Runs a model without effects and findings.
+    fn quiet_run(&mut self, model: &Value<'t>, values: Vec<Value<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let before = self.heap.snapshot();
+        self.quiet += 1;
+        let depth = self.frames.len();
+        let result = self.invoke(model, &Args::of(args.node, values));
+        self.frames.truncate(depth);
+        self.quiet -= 1;
+        let _ = self.heap.restore(&before);
+        result
+    }
+
+    fn shapes_differ(&self, a: &Value<'t>, b: &Value<'t>) -> bool {
+        let differ = |a: &Shape, b: &Shape| match (a, b) {
+            (Some(a), Some(b)) => {
+                a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+            }
+            _ => false,
+        };
+        match (a, b) {
+            (Value::Tensor(a), Value::Tensor(b)) => differ(&a.shape, &b.shape),
+            (Value::Str(_), _) | (_, Value::Str(_)) => false,
+            _ => match (self.items(a), self.items(b)) {
+                (Some(a), Some(b)) => {
+                    a.len() != b.len() || a.iter().zip(&b).any(|(a, b)| self.shapes_differ(a, b))
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Reports numbers that a traced graph fixes although their axis is dynamic.
+    fn report_taken(&mut self, replay: &Record<'t>, differs: bool) {
+        for (kind, file, node, number) in &replay.differing {
+            let (rule, message, help) = match kind {
+                Taken::Branch => continue,
+                Taken::Length => (
+                    rule_ids::BAKED_SHAPE,
+                    format!(
+                        "`{}` fixes the length of its keys at {number}, but the axis is dynamic",
+                        one_line(*node, self.source(*file))
+                    ),
+                    "export with `dynamo=True`, which keeps the length dynamic",
+                ),
+                Taken::Turns => {
+                    let part = |name| {
+                        field(*node, name).map_or(String::new(), |part| one_line(part, self.source(*file)))
+                    };
+                    let head = match node.kind() {
+                        "while_statement" => format!("while {}", part("condition")),
+                        "call" => one_line(*node, self.source(*file)),
+                        _ => format!("for {} in {}", part("left"), part("right")),
+                    };
+                    (
+                        rule_ids::UNROLLED_LOOP,
+                        match node.kind() {
+                            "while_statement" => {
+                                format!("`{head}` is unrolled for the example, but a size in it is dynamic")
+                            }
+                            _ => format!("`{head}` is fixed at {number} items, but its length is dynamic"),
+                        },
+                        "compute the whole axis at once, or use a layer that exports as one operator",
+                    )
+                }
+                Taken::Number => (
+                    rule_ids::BAKED_SHAPE,
+                    format!(
+                        "`{}` fixes {number}, a size of the example, but the axis is dynamic",
+                        one_line(*node, self.source(*file))
+                    ),
+                    "use the size itself: `x.shape[0]`, without `int` or `len`",
+                ),
+            };
+            let level = if differs || *kind == Taken::Length { Level::Error } else { Level::Warning };
+            let place = Place::Source(self.place(*file, *node));
+            let finding = rule.at(level).finding(message, place);
+            let note = "the tracing exporter records Python numbers as constants";
+            if *file == 0 {
+                self.tell([finding.note(note).help(help)]);
+            }
+        }
+    }
+
+    /// Reports a model that fails at other sizes of its dynamic axes.
+    fn report_fixed(&mut self, failure: Finding, reshape: Option<(usize, Node<'t>)>) {
+        let failed = failure.source.clone();
+        let reshape = reshape.filter(|(file, _)| *file == 0);
+        let (place, what) = match reshape {
+            Some((file, node)) => (Some(self.place(file, node)), one_line(node, self.source(file))),
+            None => (
+                failed.clone(),
+                failed
+                    .as_ref()
+                    .and_then(|place| place.code.clone())
+                    .map_or(String::new(), |code| code.trim().to_owned()),
+            ),
+        };
+        let Some(place) = place else { return };
+        let message = format!("`{what}` works only for the sizes of the example, but an axis is dynamic");
+        let mut finding =
+            rule_ids::BAKED_SHAPE.at(Level::Error).finding(message, Place::Source(place.clone()));
+        finding = finding
+            .note(format!("at another size, {}", failure.message))
+            .help("take sizes from the tensor: `x.shape[0]`, `x.flatten(1)`, `-1` for one axis");
+        if let Some(failed) = failed.filter(|failed| failed.line != place.line) {
+            finding = finding.related(Place::Source(failed), "fails here");
+        }
+        self.tell([finding]);
+    }
+
+    /// Returns the axes of each positional example that a call declares dynamic.
+    fn requested_axes(&mut self, model: &Value<'t>, call: &ExportCall<'t>, count: usize) -> Vec<Vec<i64>> {
+        let argument = |name: &str| {
+            let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some(name));
+            named.map(|argument| argument.value.clone())
+        };
+        let mut found = vec![vec![]; count];
+        if let Some(axes) = argument("dynamic_axes") {
+            let names = argument("input_names").and_then(|names| self.items(&names)).unwrap_or_default();
+            for (name, axes) in self.entries(&axes).unwrap_or_default() {
+                if let Some(at) = names.iter().position(|known| *known == name).filter(|at| *at < count) {
+                    found[at] = self.axis_list(&axes);
+                }
+            }
+        }
+        let Some(shapes) = argument("dynamic_shapes") else { return found };
+        let parameters = self.forward_parameters(model).unwrap_or_default();
+        match self.entries(&shapes) {
+            Some(entries) => {
+                for (name, axes) in entries {
+                    let at = parameters.iter().position(|parameter| name.text() == Some(parameter.name));
+                    if let Some(at) = at.filter(|at| *at < count) {
+                        found[at] = self.axis_list(&axes);
+                    }
+                }
+            }
+            None => {
+                for (at, axes) in self.items(&shapes).unwrap_or_default().iter().enumerate().take(count) {
+                    found[at] = self.axis_list(axes);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the axes of an entry, which is a dictionary, a list of numbers, or a list of names.
+    fn axis_list(&self, axes: &Value<'t>) -> Vec<i64> {
+        if let Some(entries) = self.entries(axes) {
+            let given = entries.into_iter().filter(|(_, name)| is_dynamic(name));
+            return given.filter_map(|(axis, _)| axis.int()).collect();
+        }
+        let items = self.items(axes).unwrap_or_default();
+        if items.iter().all(|item| matches!(item, Value::Int(_))) {
+            return items.iter().filter_map(Value::int).collect();
+        }
+        let given = (0i64..).zip(items).filter(|(_, name)| is_dynamic(name));
+        given.map(|(axis, _)| axis).collect()
+    }
+}
+
+/// Returns true if an entry of `dynamic_shapes` makes an axis dynamic for certain.
+fn is_dynamic(dim: &Value) -> bool {
+    match dim {
+        Value::None | Value::Int(_) => false,
+        Value::Name(path) => path.ends_with(".DYNAMIC"),
+        _ => true,
+    }
+}
+
+/// Returns examples with other sizes on the dynamic axes; `None` if there are no such sizes.
+fn resized<'t>(values: &[Value<'t>], axes: &[Vec<i64>], smaller: bool) -> Option<Vec<Value<'t>>> {
+    let mut changed = values.to_vec();
+    let mut any = false;
+    for (value, axes) in changed.iter_mut().zip(axes) {
+        let Value::Tensor(tensor) = value else { continue };
+        let Some(mut shape) = tensor.shape.clone() else { continue };
+        for axis in axes {
+            let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
+            let Some(Some(size)) = size else { continue };
+            // The batch may have any size; other axes keep their divisors.
+            *size = match (*axis, smaller) {
+                (0, false) => *size + 1,
+                (0, true) => *size + 2,
+                (_, false) => *size * 2,
+                (_, true) if *size % 2 == 0 => *size / 2,
+                (_, true) if *size > 1 => *size - 1,
+                _ => *size,
+            };
+            any = true;
+        }
+        let shape = Some(shape);
+        *value = Value::Tensor(Rc::new(Tensor { shape, data: None, ..(**tensor).clone() }));
+    }
+    any.then_some(changed)
+}

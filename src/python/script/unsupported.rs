@@ -1,0 +1,98 @@
+//! Operators that an exporter cannot write.
+
+use tree_sitter::Node;
+
+use crate::diag::{Place, rule_ids};
+
+use super::super::export_call::ExportCall;
+use super::machine::{Machine, Operator};
+use super::value::Value;
+
+/// Operators by exporter.
+const TABLE: &str = include_str!("torch/unsupported.tsv");
+
+/// Adaptive pooling to a size that does not divide the size of its input.
+pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does not divide its input";
+/// The fused path of a Transformer encoder.
+pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
+/// Adaptive max pooling to a size that does not divide the size of its input.
+pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";
+
+impl<'t> Machine<'t> {
+    /// Records an operator or layer that a model executes.
+    pub fn executed(&mut self, name: &str, node: Node<'t>) {
+        if !self.examples.is_empty() && self.quiet == 0 && self.operators.len() < MAX_OPERATORS {
+            self.operators.push(Operator { name: name.to_owned(), file: self.file(), node });
+        }
+    }
+
+    /// Returns true if gradients are disabled.
+    pub fn is_without_gradients(&self) -> bool {
+        self.contexts.iter().any(|context| {
+            let class = context.path().map(str::to_owned).or_else(|| self.library_class(context));
+            class.is_some_and(|class| class.ends_with("no_grad") || class.ends_with("inference_mode"))
+        })
+    }
+
+    /// Reports the operators of a model that its exporter cannot write.
+    pub fn check_operators(&mut self, call: &ExportCall<'t>, operators: &[Operator<'t>]) {
+        if call.exporter != "torch.onnx.export" || self.has_symbolics {
+            return;
+        }
+        let argument = |name: &str| {
+            call.arguments
+                .iter()
+                .find(|argument| argument.name.as_deref() == Some(name))
+                .map(|one| &one.value)
+        };
+        let extends = ["custom_translation_table", "custom_opsets", "operator_export_type"];
+        if !call.is_complete || extends.iter().any(|name| argument(name).is_some()) {
+            return;
+        }
+        let exporter = match argument("dynamo") {
+            None | Some(Value::Bool(true)) => "dynamo",
+            Some(Value::Bool(false)) => "tracing",
+            _ => return,
+        };
+        for operator in operators.iter().filter(|operator| is_unsupported(&operator.name, exporter)) {
+            let place = self.place(operator.file, operator.node);
+            let outer = self.place(call.file, call.node);
+            let (what, other) = match exporter {
+                "tracing" => ("tracing exporter", is_unsupported(&operator.name, "dynamo")),
+                _ => ("exporter", is_unsupported(&operator.name, "tracing")),
+            };
+            let shown = if operator.name.contains(' ') {
+                operator.name.clone()
+            } else {
+                format!("`{}`", operator.name)
+            };
+            let message = format!("the {what} does not support {shown}");
+            let help = match (other, exporter) {
+                (true, _) => "compute it by other operators, or outside of the model",
+                (false, "tracing") => "export with `dynamo=True`, or compute it by other operators",
+                _ => "export with `dynamo=False`, or compute it by other operators",
+            };
+            let here = if operator.file == 0 { place.clone() } else { outer.clone() };
+            let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(here));
+            finding = finding.note("the export raises").help(help);
+            if operator.file == 0 && outer.line != place.line {
+                finding = finding.related(Place::Source(outer), "exported here");
+            }
+            self.tell([finding]);
+        }
+    }
+}
+
+/// Limit of the recorded operators.
+const MAX_OPERATORS: usize = 10_000;
+
+fn is_unsupported(name: &str, exporter: &str) -> bool {
+    match name {
+        UNEVEN_MAXIMUM => return true,
+        UNEVEN_AVERAGE | FAST_ENCODER => return exporter == "tracing",
+        _ => {}
+    }
+    let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
+    let mut rows = rows.filter(|(by, _)| *by == "both" || *by == exporter);
+    rows.any(|(_, names)| names.split(' ').any(|known| known == name))
+}

@@ -1,0 +1,139 @@
+//! Tests of whole scripts: the model runs on the example of the export.
+
+use super::*;
+
+/// Checks a script: the bodies of `__init__` and `forward(self, x)` of its model, and its statements.
+#[track_caller]
+fn check_model(init: &str, body: &str, statements: &str) {
+    let init = format!("super().__init__()\n{init}");
+    check(&format!("{}\n\n{statements}\n", forward(&init, "x", body)));
+}
+
+#[test]
+fn layers_that_do_not_fit_the_example_are_reported() {
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x) #! shape-mismatch",
+        "torch.onnx.export(Net(), torch.randn(2, 3), 'net.onnx')",
+    );
+    check_model(
+        "self.conv = nn.Conv2d(3, 8, 3)",
+        "return self.conv(x) #! shape-mismatch",
+        "def main():\n    net = Net().eval()\n    torch.onnx.export(net, (torch.ones(1, 3, 1, 1),), 'net.onnx')\n\n\n\
+         if __name__ == '__main__':\n    main()",
+    );
+    check_model(
+        "self.conv = nn.Conv2d(3, 8, 3, padding=1)",
+        "return self.conv(x)",
+        "torch.onnx.export(Net(), torch.ones(1, 3, 1, 1), 'net.onnx')",
+    );
+}
+
+#[test]
+fn values_of_configurations_and_arguments_are_followed() {
+    check_model(
+        "self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])",
+        "for layer in self.layers:\n    x = layer(x) #! shape-mismatch\nreturn x",
+        "import argparse\nparser = argparse.ArgumentParser()\n\
+         parser.add_argument('--width', type=int, default=5)\nargs = parser.parse_args()\n\
+         config = {'size': (2, args.width)}\n\
+         torch.onnx.export(Net(), torch.randn(*config['size']), 'net.onnx')",
+    );
+}
+
+#[test]
+fn unknown_values_are_not_reported() {
+    for example in ["load()", "torch.randn(2, load())", "torch.load('x.pt')", "torch.randn(*load())"] {
+        check_model(
+            "self.fc = nn.Linear(10, 5)",
+            "return self.fc(x)",
+            &format!("from elsewhere import load\ntorch.onnx.export(Net(), {example}, 'net.onnx')"),
+        );
+    }
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x)",
+        "from elsewhere import adapt\nnet = Net()\nadapt(net)\ntorch.onnx.export(net, torch.randn(2, 3), 'net.onnx')",
+    );
+}
+
+#[test]
+fn handled_exceptions_are_not_reported() {
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x)",
+        "try:\n    Net()(torch.randn(2, 3))\nexcept RuntimeError:\n    print('as expected')",
+    );
+}
+
+#[test]
+fn dtypes_and_devices_are_followed() {
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x) #! dtype-mismatch",
+        "torch.onnx.export(Net(), torch.randn(2, 10).half(), 'net.onnx')",
+    );
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x)",
+        "torch.onnx.export(Net().half(), torch.randn(2, 10, dtype=torch.float16), 'net.onnx')",
+    );
+    check_model(
+        "self.fc = nn.Linear(10, 5)",
+        "return self.fc(x)",
+        "net = Net().to('cuda')\ntorch.onnx.export(net, torch.randn(2, 10), 'net.onnx') #! device-mismatch",
+    );
+    check_model(
+        "self.table = nn.Embedding(10, 5)",
+        "return self.table(x) #! index-out-of-range",
+        "torch.onnx.export(Net(), torch.tensor([[1, 12]]), 'net.onnx')",
+    );
+}
+
+#[test]
+fn names_that_pytorch_does_not_have_are_reported() {
+    check_model("", "return torch.scatter_(x, 1, x, 1.0) #! unknown-attribute", "");
+    check_model("", "return x.scater(1, x, 1.0) #! unknown-attribute", "Net()(torch.zeros(1, 2))");
+}
+
+#[test]
+fn sizes_that_a_trace_fixes_are_reported() {
+    let export = |axes: &str| {
+        format!(
+            "torch.onnx.export(Net(), torch.randn(1, 4, 6), 'net.onnx', dynamo=False, input_names=['x'],\n    \
+             dynamic_axes={{'x': {{{axes}}}}})"
+        )
+    };
+    let batch = export("0: 'batch'");
+    check_model("self.fc = nn.Linear(24, 2)", "return self.fc(x.view(1, -1)) #! baked-shape", &batch);
+    check_model("self.fc = nn.Linear(24, 2)", "return self.fc(x.flatten(1))", &batch);
+    let length = export("1: 'length'");
+    check_model(
+        "",
+        "rows = []\nfor i in range(x.shape[1]): #! unrolled-loop\n    rows.append(x[:, i])\nreturn torch.stack(rows, 1)",
+        &length,
+    );
+}
+
+#[test]
+fn operators_that_an_exporter_does_not_support_are_reported() {
+    check_model(
+        "",
+        "return torch.linalg.svd(x)[0] #! unsupported-operator",
+        "torch.onnx.export(Net(), torch.randn(4, 4), 'net.onnx')",
+    );
+}
+
+#[test]
+fn deep_calls_and_endless_loops_terminate() {
+    let mut source = String::new();
+    for at in 0..60 {
+        let inner = format!("{}f{}(x){}", "(1 + (lambda y: y)(".repeat(6), at + 1, "))".repeat(6));
+        source.push_str(&format!(
+            "def f{at}(x):\n    for i in range(1):\n        if x:\n            with open('a'):\n                return [{inner} for _ in range(1)]\n"
+        ));
+    }
+    check(&format!("{source}\nf0(1)\nwhile True:\n    pass\n"));
+    check("x = [0]\nfor i in x:\n    x.append(i)\nwhile load():\n    x = [x, x]\n");
+    check("class A(nn.Module):\n    def forward(self, x):\n        return self(x)\n\n\nA()(torch.ones(1))\n");
+}
