@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::imported::Imported;
 use super::lower::Left;
+use super::refusal;
 use crate::diag::finding::Anchor;
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
@@ -52,22 +53,33 @@ fn instead(op: &Op) -> String {
     }
 }
 
-/// Returns the findings about nodes that no rule lowers, without duplicates.
+/// Returns the findings about nodes that no rule lowers: one for each operator, line and cause.
 pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
+    let mut causes = Vec::new();
     for one in left {
-        let why = match one.has_rule {
-            true => "no lowering rule matches these arguments and types",
-            false => "it has no ONNX lowering",
-        };
-        let finding = match imported.origins.get(&one.node) {
-            Some(&origin) => at(trace, origin, why),
-            None => program(why),
-        };
-        // One Python line often produces several nodes of the same operator, whose findings are equal.
-        if !findings.contains(&finding) {
-            findings.push(finding);
+        let origin = imported.origins.get(&one.node).copied();
+        let node = origin.map(|origin| trace.node(origin));
+        let cause = (node.map(|node| (&node.op, &node.source)), &one.reason);
+        if causes.contains(&cause) {
+            continue;
         }
+        causes.push(cause);
+        let why = match node {
+            Some(node) if one.has_rule => {
+                format!("no lowering rule accepts these arguments: {}", refusal::arguments(trace, node))
+            }
+            _ => "it has no ONNX lowering".to_owned(),
+        };
+        let mut finding = match origin {
+            Some(origin) => at(trace, origin, &why),
+            None => program(&why),
+        };
+        if let Some(reason) = &one.reason {
+            finding = finding.note(reason.note());
+            finding.help = reason.help().map(str::to_owned).or(finding.help);
+        }
+        findings.push(finding);
     }
     findings
 }

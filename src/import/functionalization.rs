@@ -98,7 +98,7 @@ impl Builder<'_> {
         (kept.definition == Definition::Lifted).then_some(&*kept.name)
     }
 
-    /// Applies an in-place write: `result` replaces `operand`, and is scattered into its bases.
+    /// Applies an in-place operator: `result` replaces `operand`.
     fn written(
         &mut self,
         node: &Node,
@@ -109,6 +109,11 @@ impl Builder<'_> {
         if node.op.writes().is_none() {
             return self.reshaped(node, operand, result);
         }
+        self.replaced(operand, result)
+    }
+
+    /// Replaces the elements of `operand` by those of `result`, and scatters them into its bases.
+    pub fn replaced(&mut self, operand: torch::ValueId, result: torch::ValueId) -> Result<(), String> {
         let root = self.writes.root(operand);
         if self.writes.unsure.contains_key(&root) {
             return Err("it writes into a tensor that may share its elements with another one".to_owned());

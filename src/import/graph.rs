@@ -51,6 +51,9 @@ impl Builder<'_> {
         if node.is_check() {
             return Ok(());
         }
+        if node.writes_out() && !node.outputs.is_empty() {
+            return self.write_out(id);
+        }
         if let Some(why) = node.is_opaque() {
             return Err(why.to_owned());
         }
@@ -59,7 +62,7 @@ impl Builder<'_> {
     }
 
     /// Adds the nodes that compute the results of a trace node.
-    fn make(&mut self, node: &torch::Node) -> Result<(), String> {
+    pub fn make(&mut self, node: &torch::Node) -> Result<(), String> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::imported::Imported;
+use super::refusal::Reason;
 use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{Change, Constants, Editor, Item, Patch, Site};
 use crate::graph::dim::Dim;
@@ -26,6 +27,8 @@ pub struct Left {
     pub node: NodeId,
     /// Whether there are rules for its operator.
     pub has_rule: bool,
+    /// The condition of a rule that fails, if this is the reason.
+    pub reason: Option<Reason>,
 }
 
 /// Lowers every live node.
@@ -80,7 +83,8 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
                     .or_else(|| found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value)))),
             };
             let Some(mut patch) = found else {
-                left.push(Left { node: id, has_rule: rules.is_some() });
+                let reason = rules.and_then(|rules| Reason::new(&host, rules, id));
+                left.push(Left { node: id, has_rule: rules.is_some(), reason });
                 continue;
             };
             for (value, array) in empty {

@@ -21,8 +21,10 @@ mod part;
 mod place;
 mod promote;
 mod recurrent;
+mod refusal;
 mod script;
 mod writes;
+mod written_out;
 
 pub use script::program;
 

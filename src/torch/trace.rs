@@ -140,15 +140,19 @@ impl Node {
         self.outputs.is_empty() && self.op.aten().is_some_and(of_checks)
     }
 
+    /// Returns true if the operator writes its result into the argument `out`.
+    pub fn writes_out(&self) -> bool {
+        let overload = &*self.op.overload;
+        self.op.aten().is_some() && (overload == "out" || overload.ends_with("_out"))
+    }
+
     /// Returns the reason why the node's side effects are unknown, if they are.
     pub fn is_opaque(&self) -> Option<&'static str> {
-        let is_out =
-            self.op.aten().is_some() && (&*self.op.overload == "out" || self.op.overload.ends_with("_out"));
         let is_foreign =
             self.op.aten().is_none() && self.op.name.ends_with('_') && !self.op.name.ends_with("__");
         match () {
             () if self.outputs.is_empty() => Some("it has no outputs, and its side effects are unknown"),
-            () if is_out => Some("it writes into an argument"),
+            () if self.writes_out() => Some("it writes into an argument"),
             () if is_foreign => Some("its name marks it as in-place, but the tensor it writes to is unknown"),
             () => None,
         }

@@ -43,6 +43,8 @@ pub fn elem(number: u32) -> Option<ElemType> {
         30 => ElemType::Float8e5m2,
         31 => ElemType::Float8e4m3fnuz,
         32 => ElemType::Float8e5m2fnuz,
+        34 => ElemType::Uint32,
+        35 => ElemType::Uint64,
         _ => return None,
     })
 }

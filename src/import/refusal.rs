@@ -1,0 +1,121 @@
+//! Reasons why no rule lowers a node: its arguments, and the condition that fails.
+
+use crate::graph::NodeId;
+use crate::rules::matcher::{self, Failure};
+use crate::rules::message::text;
+use crate::rules::plain::PlainHost;
+use crate::rules::rule::{Direction, Rule};
+use crate::torch::types::torch_dtype;
+use crate::torch::{Argument, Input, Node, Trace, Type};
+
+/// Items of a list that a message shows.
+const SHOWN: usize = 6;
+
+/// The condition that fails in the rule that matches furthest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Code of the rule.
+    rule: String,
+    condition: String,
+    /// Facts that the condition uses, with their values; `None` if a fact is unknown.
+    saw: Vec<(String, Option<String>)>,
+}
+
+impl Reason {
+    /// Returns the reason why none of the rules lowers a node; `None` if the failure is not a condition.
+    pub fn new(host: &PlainHost, rules: &[(&Rule, &Direction)], node: NodeId) -> Option<Self> {
+        let failures = rules.iter().filter_map(|&(rule, direction)| {
+            let (progress, failure) = matcher::explain(host, direction, node)?;
+            let Failure::Condition { span, saw, .. } = failure else { return None };
+            Some((progress, rule, span, saw))
+        });
+        // If several rules match equally far, the first of them is the most general.
+        let all: Vec<_> = failures.collect();
+        let (_, rule, span, saw) = all.into_iter().rev().max_by_key(|(progress, ..)| *progress)?;
+        let source = &rule.source.source;
+        let flat = |span| source.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let saw = saw.into_iter().map(|(span, datum)| (flat(span), datum.map(|datum| text(&datum))));
+        let mut saw: Vec<_> = saw.collect();
+        saw.dedup();
+        Some(Reason { rule: rule.code.to_string(), condition: flat(span), saw })
+    }
+
+    /// Returns a note with the condition and the facts that it uses.
+    pub fn note(&self) -> String {
+        let facts = self.saw.iter().map(|(name, value)| match value {
+            Some(value) => format!("`{name}` is {value}"),
+            None => format!("`{name}` is unknown"),
+        });
+        let facts = facts.collect::<Vec<_>>().join(", ");
+        let because = if facts.is_empty() { String::new() } else { format!(", but {facts}") };
+        format!("rule {} requires `{}`{because}", self.rule, self.condition)
+    }
+
+    /// Returns the code to write instead, if the failed condition tells.
+    pub fn help(&self) -> Option<&'static str> {
+        let is_about = |names: &[&str]| {
+            self.saw.iter().any(|(fact, _)| names.iter().any(|name| fact.starts_with(&format!("{name}("))))
+        };
+        if is_about(&["dtype"]) && !is_about(&["rank", "dim", "numel"]) {
+            return Some("cast the operands to another dtype, such as `x.float()`, before the call");
+        }
+        let is_unknown = |(fact, value): &(String, Option<String>)| {
+            let is_size =
+                ["dim(", "numel(", "shape(", "is_static("].iter().any(|name| fact.starts_with(name));
+            is_size && value.as_ref().is_none_or(|value| value.parse::<i64>().is_err())
+        };
+        self.saw.iter().any(is_unknown).then_some(
+            "export the program with static sizes for these axes, or supply a lowering rule with `--rules`",
+        )
+    }
+}
+
+/// Describes the arguments of a call: "`input` is torch.uint8[1, 3, 4, 4], `size` is [8, 8]".
+pub fn arguments(trace: &Trace, node: &Node) -> String {
+    // Devices and layouts do not affect the result.
+    let is_relevant =
+        |input: &Input| !matches!(input.name.as_deref(), Some("device" | "layout" | "pin_memory"));
+    let inputs = node.inputs.iter().enumerate().filter(|(_, input)| is_relevant(input));
+    let given = inputs.map(|(place, input)| {
+        let name = input.name.clone().unwrap_or_else(|| format!("argument {}", place + 1).into());
+        format!("`{name}` is {}", shown(trace, &input.argument))
+    });
+    given.collect::<Vec<_>>().join(", ")
+}
+
+fn shown(trace: &Trace, argument: &Argument) -> String {
+    match trace.see(argument) {
+        Argument::Value(value) => of_type(&trace.value(*value).ty),
+        Argument::Int(int) => int.to_string(),
+        Argument::Float(float) => float.to_string(),
+        Argument::Bool(true) => "True".to_owned(),
+        Argument::Bool(false) => "False".to_owned(),
+        Argument::Str(text) => format!("\"{text}\""),
+        Argument::Elem(elem) => torch_dtype(*elem).to_owned(),
+        Argument::None => "None".to_owned(),
+        Argument::List(members) => {
+            let mut items: Vec<_> = members.iter().take(SHOWN).map(|one| shown(trace, one)).collect();
+            if members.len() > SHOWN {
+                items.push(format!("… ({} items)", members.len()));
+            }
+            format!("[{}]", items.join(", "))
+        }
+        Argument::Tensor(_) => "a constant tensor".to_owned(),
+        Argument::Other(text) => text.to_string(),
+    }
+}
+
+fn of_type(ty: &Type) -> String {
+    match ty {
+        Type::Tensor(tensor) => {
+            let elem = tensor.elem.map_or("a tensor", torch_dtype);
+            let sizes = tensor.shape.as_ref();
+            let sizes = sizes.map(|sizes| sizes.iter().map(ToString::to_string).collect::<Vec<_>>());
+            format!("{elem}{}", sizes.map_or(String::new(), |sizes| format!("[{}]", sizes.join(", "))))
+        }
+        Type::Int => "a computed integer".to_owned(),
+        Type::Float => "a computed number".to_owned(),
+        Type::Bool => "a computed boolean".to_owned(),
+        _ => "computed".to_owned(),
+    }
+}
