@@ -26,6 +26,7 @@ CHECKS = {
     "invalid": "invalid",
     "aten": "aten",
     "targets": "targets",
+    "fusion": "fusion",
 }
 
 # Run only if named: they install packages or take long.
@@ -61,7 +62,7 @@ def main() -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes (default: one per core)")
     parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
-                        help="for comparison, peers, latency and float16: a folder of additional models (repeatable)")
+                        help="for fusion, comparison, peers, latency and float16: a folder of additional models (repeatable)")
     parser.add_argument("--only-models", action="store_true", help="for comparison, peers and latency: run only the models of --models")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
                         help="for comparison, peers, latency and float16: an argument of onnx-fix, like --fix-argument=--no-optimize")

@@ -58,7 +58,8 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         (false, false) => return Ok(Rewritten::default()),
     };
     let reach = rules.within_reach(repair::operators(editor.model()), phases);
-    let all = chosen_rules(&reach, options);
+    let opset = target::target(&editor.model().opsets, options.opset).opset("").unwrap_or(i64::MAX);
+    let all = chosen_rules(&reach, options, opset);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let cleanup = cleanup(options, converts);
     let mut findings = Vec::new();
@@ -154,15 +155,18 @@ fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
 }
 
 /// Returns the rules that may run: exact and rounding ones, and unsafe ones if enabled.
-/// Conversion rules need not be selected, but explicitly ignored ones are left out.
-fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
+/// Conversion rules need not be selected, but explicitly ignored ones are left out. Without a
+/// named target, no rule adds operators of a runtime, and no optimization adds operators newer than `opset`.
+fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options, opset: i64) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
         let selected = match rule.phase {
             Phase::Convert => !options.selection.ignores(&rule.code),
             _ => options.selection.contains(&rule.code),
         };
         let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
-        selected && safe && !rule.is_lint_only()
+        let is_too_new = rule.phase != Phase::Convert && rule.is_newer_than(opset);
+        let allowed = !options.targets.is_empty() || !rule.is_for_a_runtime() && !is_too_new;
+        selected && safe && allowed && !rule.is_lint_only()
     };
     rules.iter().copied().filter(wanted).collect()
 }

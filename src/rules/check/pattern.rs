@@ -217,6 +217,10 @@ fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> OperandPa
         return OperandPat::Absent;
     }
     let id = match scope.find(&operand.name.text) {
+        // Each `_` is another value.
+        _ if &*operand.name.text == "_" => {
+            scope.add(&"".into(), scope::count(operand.many), None, operand.span)
+        }
         Some(id) => {
             scope.same_count(operand, id, faults);
             id

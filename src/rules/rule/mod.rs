@@ -6,6 +6,7 @@ use crate::diag::{Level, Selection};
 use crate::edit::{By, Kind};
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
+use crate::schema::lookup;
 
 use super::expr::Expr;
 
@@ -126,6 +127,28 @@ impl Rule {
     pub fn makes(&self) -> impl Iterator<Item = &Arc<str>> {
         let rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref());
         rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
+    }
+
+    /// Returns true if a rewrite of a built-in rule introduces operators of a runtime.
+    ///
+    /// Without a target, such a rule must not tie a model to the runtime.
+    pub fn is_for_a_runtime(&self) -> bool {
+        let is_own = |domain: &str| !domain.is_empty() && !domain.starts_with("ai.onnx");
+        self.is_built_in
+            && self.directions().any(|direction| {
+                let nodes = direction.rewrite.iter().flat_map(|rewrite| &rewrite.nodes);
+                let mut domains = nodes.map(|node| &node.op.domain).filter(|domain| is_own(domain));
+                domains.any(|domain| direction.pattern.nodes.iter().all(|node| node.op.domain != *domain))
+            })
+    }
+
+    /// Returns true if every rewrite adds an ONNX operator that does not exist at `opset`.
+    pub fn is_newer_than(&self, opset: i64) -> bool {
+        let opset = u16::try_from(opset).unwrap_or(u16::MAX);
+        let is_newer =
+            |node: &NewNode| node.op.domain.is_empty() && lookup("", &node.op.name, opset).is_none();
+        let mut rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref()).peekable();
+        rewrites.peek().is_some() && rewrites.all(|rewrite| rewrite.nodes.iter().any(is_newer))
     }
 
     /// Returns true if the rule is selected and not ignored.
