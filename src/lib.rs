@@ -8,7 +8,7 @@
 //! use onnx_lint::{Level, LintOptions};
 //!
 //! let file = onnx_lint::open("tests/pitfalls/exported/BakedBatch.ts17.onnx")?;
-//! let options = LintOptions { folder: Some(file.folder.clone()), ..LintOptions::default() };
+//! let options = LintOptions { folders: Some(file.folders.clone()), ..LintOptions::default() };
 //! let findings = onnx_lint::lint(&file.model, &options);
 //!
 //! let worst = findings.iter().max_by_key(|finding| finding.level).expect("this model has a fault");

@@ -1,6 +1,5 @@
 //! Input of the detectors: options, model, inferred facts, and constructors of findings.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::locate::{Locator, Part, node_name};
@@ -11,6 +10,7 @@ use crate::graph::syntax::TextSpans;
 use crate::graph::uses::Uses;
 use crate::graph::{Graph, GraphId, Id as _, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Fact, Facts};
+use crate::read::external::DataFolders;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 use crate::targets::Profile;
@@ -22,8 +22,8 @@ pub struct LintOptions {
     pub selection: Selection,
     /// Pattern rules to match. Built-in detectors do not depend on them.
     pub rules: Arc<RuleSet>,
-    /// Directory of the model, which contains its external data; `None` for standard input.
-    pub folder: Option<PathBuf>,
+    /// Directories of the model's external data; `None` for standard input.
+    pub folders: Option<DataFolders>,
     /// Opset of ai.onnx to check compatibility with.
     pub opset: Option<i64>,
     /// Runtimes and devices that the model must be compatible with.
@@ -40,7 +40,7 @@ impl Default for LintOptions {
         LintOptions {
             selection: Selection::all(),
             rules: Arc::new(RuleSet::for_linting()),
-            folder: None,
+            folders: None,
             opset: None,
             targets: Vec::new(),
             dynamic: Vec::new(),

@@ -1,22 +1,21 @@
 //! Prepares a model for comparison.
 
-use std::path::Path;
-
 use crate::edit::Editor;
 use crate::edit::inline;
 use crate::graph::{Def, Model, TensorData};
-use crate::read::external::ExternalFiles;
+use crate::read::external::{DataFolders, ExternalFiles};
 
 /// First IR version in which initializers need not be inputs.
 const INITIALIZERS_STAND_ALONE: i64 = 4;
 
-/// Maps external data from `folder`, inlines local functions, and removes initializers from the inputs.
+/// Maps external data, inlines local functions, and removes initializers from the inputs.
+///
 /// Inputs are only changed below IR version 4, where an initializer must also be an input.
 ///
 /// # Errors
 /// The reason why the model cannot be prepared.
-pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
-    let mut files = ExternalFiles::new(folder);
+pub fn prepared(mut model: Model, folders: &DataFolders) -> Result<Model, String> {
+    let mut files = ExternalFiles::new(folders);
     for (_, tensor) in model.tensors.iter_mut() {
         if let Some(bytes) = files.bytes(tensor) {
             let bytes = bytes

@@ -12,7 +12,7 @@ use super::save::Saving;
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, Place, unreadable};
 use crate::graph::{Model, TensorData};
-use crate::read::external::{self, ExternalFiles, Fault};
+use crate::read::external::{self, DataFolders, ExternalFiles, Fault};
 use crate::read::sniff::sniff;
 use crate::read::{any, file};
 use crate::write::external::locations;
@@ -28,8 +28,8 @@ pub struct ModelFile {
     pub findings: Vec<Finding>,
     /// Format of the file.
     pub form: ModelFormat,
-    /// Directory of the external data.
-    pub folder: PathBuf,
+    /// Directories of the external data.
+    pub folders: DataFolders,
     /// Bytes of the file, which [`open`] maps into memory.
     pub bytes: Bytes,
 }
@@ -88,26 +88,26 @@ impl std::error::Error for OpenError {
 pub fn open(path: impl AsRef<Path>) -> Result<ModelFile, OpenError> {
     let path = path.as_ref();
     let bytes = file::read(path).map_err(|error| OpenError::Unreadable { path: path.to_owned(), error })?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ModelFile::read(&path.to_string_lossy(), bytes, folder).map_err(|findings| OpenError::Faulty { findings })
+    ModelFile::read(&path.to_string_lossy(), bytes, &DataFolders::of_model(path))
+        .map_err(|findings| OpenError::Faulty { findings })
 }
 
 impl ModelFile {
-    /// Like [`open`], but from memory; `folder` is the directory of the external data.
+    /// Like [`open`], but from memory; `folders` may contain the external data.
     ///
     /// # Errors
     /// All faults, as in [`OpenError::Faulty`].
-    pub fn read(name: &str, bytes: Bytes, folder: &Path) -> Result<ModelFile, Vec<Finding>> {
+    pub fn read(name: &str, bytes: Bytes, folders: &DataFolders) -> Result<ModelFile, Vec<Finding>> {
         let kind = sniff(name, &bytes);
         let (model, mut findings) = any::model(kind, bytes.clone());
-        findings.extend(model.iter().flat_map(|model| out_of_reach(model, folder)));
+        findings.extend(model.iter().flat_map(|model| out_of_reach(model, folders)));
         let name: Arc<str> = Arc::from(name);
         findings.iter_mut().for_each(|finding| finding.file = name.clone());
         let usable = findings.iter().all(|finding| finding.level < Level::Error);
         match model.filter(|_| usable) {
             Some(model) => {
-                let (form, folder) = (ModelFormat::of_kind(kind), folder.to_owned());
-                Ok(ModelFile { name, model, findings, form, folder, bytes })
+                let (form, folders) = (ModelFormat::of_kind(kind), folders.clone());
+                Ok(ModelFile { name, model, findings, form, folders, bytes })
             }
             None => Err(findings),
         }
@@ -117,7 +117,7 @@ impl ModelFile {
     ///
     /// Unreadable tensors remain external.
     pub fn bring_data(&mut self) -> bool {
-        let mut files = ExternalFiles::new(&self.folder);
+        let mut files = ExternalFiles::new(&self.folders);
         let mut is_external = false;
         for (_, tensor) in self.model.tensors.iter_mut().filter(|(_, tensor)| tensor.is_external()) {
             is_external = true;
@@ -132,13 +132,13 @@ impl ModelFile {
 
     /// Returns options to save a modified copy: in the same format, with access to the external data.
     pub fn saving(&self) -> Saving {
-        Saving { form: self.form, folder: Some(self.folder.clone()), ..Saving::default() }
+        Saving { form: self.form, folders: Some(self.folders.clone()), ..Saving::default() }
     }
 }
 
 /// Reports external data that is missing or outside of the model's directory.
-fn out_of_reach(model: &Model, folder: &Path) -> Vec<Finding> {
-    let fault = |location: Arc<str>| match external::locate(folder, &location) {
+fn out_of_reach(model: &Model, folders: &DataFolders) -> Vec<Finding> {
+    let fault = |location: Arc<str>| match external::locate(folders, &location) {
         Err(fault @ Fault::Escapes { .. }) => {
             let message = format!("the external data of a tensor {fault}");
             let finding = rule_ids::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);

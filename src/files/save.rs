@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::format::ModelFormat;
 use crate::diag::{unreadable, unwritable};
 use crate::graph::Model;
-use crate::read::external::{Fault, locate};
+use crate::read::external::{DataFolders, Fault, locate};
 use crate::write::external::{DEFAULT_THRESHOLD, externalize, locations};
 use crate::write::file::{Pending, is_special, replace};
 
@@ -19,9 +19,10 @@ use crate::write::file::{Pending, is_special, replace};
 pub struct Saving {
     /// Format to use if the file extension does not determine one.
     pub form: ModelFormat,
-    /// Directory of the existing external data, which is copied if the model is saved to another directory.
-    /// `None` is the directory of the saved model.
-    pub folder: Option<PathBuf>,
+    /// Directories of the existing external data. `None` is the directory of the saved model.
+    ///
+    /// The data is copied if the model is saved to another directory.
+    pub folders: Option<DataFolders>,
     /// Whether large tensors are always moved to an external file, `NAME.data`.
     ///
     /// If false, they are moved only if the model exceeds the protobuf limit of 2 GiB.
@@ -33,7 +34,7 @@ pub struct Saving {
 impl Default for Saving {
     /// Returns options for the binary format, in one file if possible.
     fn default() -> Self {
-        Saving { form: ModelFormat::Binary, folder: None, external: false, threshold: DEFAULT_THRESHOLD }
+        Saving { form: ModelFormat::Binary, folders: None, external: false, threshold: DEFAULT_THRESHOLD }
     }
 }
 
@@ -158,10 +159,9 @@ impl Saving {
     ///
     /// Data that already exists there is not copied.
     fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, SaveError> {
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let source = self.folder.as_deref().unwrap_or(folder);
-        let is_there = folder.canonicalize().ok() == source.canonicalize().ok();
+        let own = DataFolders::at(target.parent().unwrap_or(Path::new("")));
+        let (folder, source) = (own.given(), self.folders.as_ref().unwrap_or(&own));
+        let is_there = folder.canonicalize().ok() == source.given().canonicalize().ok();
         let mut copies = Vec::new();
         for location in locations(model) {
             let from = locate(source, &location).map_err(SaveError::Data)?;

@@ -1,12 +1,15 @@
-//! External data: tensor elements in other files, which must be in the directory of the model.
+//! External data: tensor elements in other files, which must be in a directory of the model.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bytes::Bytes;
 use indexmap::IndexMap;
 
 use super::file;
+pub use folders::DataFolders;
+
+mod folders;
 use crate::graph::{Metadata, Tensor, TensorData};
 
 /// Fault in the external data reference of a tensor.
@@ -74,15 +77,14 @@ impl fmt::Display for Fault {
 /// External data files of one model. Each file is memory-mapped once, on first use.
 #[derive(Debug)]
 pub struct ExternalFiles {
-    folder: PathBuf,
+    folders: DataFolders,
     files: IndexMap<String, Result<Bytes, Fault>>,
 }
 
 impl ExternalFiles {
-    /// Creates an empty cache; `folder` is the directory of the model.
-    pub fn new(folder: &Path) -> Self {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        ExternalFiles { folder: folder.to_owned(), files: IndexMap::new() }
+    /// Creates an empty cache for the data of a model in `folders`.
+    pub fn new(folders: &DataFolders) -> Self {
+        ExternalFiles { folders: folders.clone(), files: IndexMap::new() }
     }
 
     /// Returns the packed elements of an external tensor, in the layout of `raw_data`.
@@ -121,7 +123,7 @@ impl ExternalFiles {
         if let Some(known) = self.files.get(location) {
             return known.clone();
         }
-        let file = locate(&self.folder, location)
+        let file = locate(&self.folders, location)
             .and_then(|path| file::read(&path).map_err(|_| Fault::NoFile { location: location.to_owned() }));
         self.files.insert(location.to_owned(), file.clone());
         file
@@ -133,19 +135,23 @@ pub fn location(entries: &Metadata) -> Result<&str, Fault> {
     entry(entries, "location").filter(|location| !location.is_empty()).ok_or(Fault::NoLocation)
 }
 
-/// Returns the path of the regular file at `location` below `folder`, with symbolic links resolved.
-pub fn locate(folder: &Path, location: &str) -> Result<PathBuf, Fault> {
+/// Returns the path of the regular file at `location` in the `folders`, with symbolic links resolved.
+///
+/// The resolved path must be in one of them, too. This is the rule of ONNX Runtime.
+pub fn locate(folders: &DataFolders, location: &str) -> Result<PathBuf, Fault> {
     let escapes = |how| Fault::Escapes { location: location.to_owned(), how };
     if let Some(how) = leaves_folder(location) {
         return Err(escapes(how));
     }
-    let missing = |_| Fault::NoFile { location: location.to_owned() };
-    let folder = folder.canonicalize().map_err(missing)?;
-    let found = folder.join(location).canonicalize().map_err(missing)?;
-    if !found.starts_with(&folder) {
-        return Err(escapes("is a link to a file outside of the directory of the model"));
+    let allowed = folders.resolved();
+    let mut found = allowed.iter().filter_map(|folder| folder.join(location).canonicalize().ok());
+    match found.next() {
+        Some(found) if !allowed.iter().any(|folder| found.starts_with(folder)) => {
+            Err(escapes("is a link to a file outside of the directory of the model"))
+        }
+        Some(found) if found.is_file() => Ok(found),
+        _ => Err(Fault::NoFile { location: location.to_owned() }),
     }
-    if found.is_file() { Ok(found) } else { Err(Fault::NoFile { location: location.to_owned() }) }
 }
 
 fn entry<'a>(entries: &'a Metadata, key: &str) -> Option<&'a str> {
@@ -173,6 +179,7 @@ pub fn leaves_folder(location: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::Arc;
 
     use super::*;
@@ -188,7 +195,7 @@ mod tests {
     fn bytes(folder: &Path, entries: &[(&str, &str)]) -> Result<Bytes, Fault> {
         let entries = entries.iter().map(|&(key, value)| (Arc::from(key), Arc::from(value))).collect();
         let tensor = Tensor::new(ElemType::Float, vec![4], TensorData::External(entries));
-        ExternalFiles::new(folder).bytes(&tensor).expect("it is external")
+        ExternalFiles::new(&DataFolders::at(folder)).bytes(&tensor).expect("it is external")
     }
 
     #[test]
@@ -227,5 +234,24 @@ mod tests {
         let fault = bytes(inside.path(), &[("location", "out.bin")]);
         assert!(matches!(fault, Err(Fault::Escapes { .. })), "{fault:?}");
         assert!(bytes(inside.path(), &[("location", "in.bin")]).is_ok());
+    }
+
+    /// The layout of a Hugging Face cache: the model and its data are links into one directory.
+    #[cfg(unix)]
+    #[test]
+    fn data_may_be_beside_the_file_that_the_model_links_to() {
+        let cache = tempfile::tempdir().expect("a temporary folder");
+        let (blobs, snapshot) = (cache.path().join("blobs"), cache.path().join("snapshots/main"));
+        std::fs::create_dir_all(&snapshot).expect("a folder");
+        std::fs::create_dir(&blobs).expect("a folder");
+        for (name, blob) in [("model.onnx", "1a"), ("w.bin", "2b")] {
+            std::fs::write(blobs.join(blob), [0; 16]).expect("a file");
+            std::os::unix::fs::symlink(format!("../../blobs/{blob}"), snapshot.join(name)).expect("a link");
+        }
+        std::os::unix::fs::symlink("/etc/passwd", snapshot.join("out.bin")).expect("a link");
+        let folders = DataFolders::of_model(&snapshot.join("model.onnx"));
+        assert_eq!(locate(&folders, "w.bin").ok(), blobs.join("2b").canonicalize().ok());
+        assert!(matches!(locate(&folders, "out.bin"), Err(Fault::Escapes { .. })));
+        assert!(matches!(locate(&DataFolders::at(&snapshot), "w.bin"), Err(Fault::Escapes { .. })));
     }
 }

@@ -90,7 +90,7 @@ pub fn locations(model: &Model) -> Vec<Arc<str>> {
 mod tests {
     use super::*;
     use crate::graph::{Def, ElemType, Tensor, Value};
-    use crate::read::external::ExternalFiles;
+    use crate::read::external::{DataFolders, ExternalFiles};
 
     #[test]
     fn externalized_tensors_are_read_back() {
@@ -115,7 +115,7 @@ mod tests {
 
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(folder.path().join("w.data"), &data).expect("a file");
-        let mut files = ExternalFiles::new(folder.path());
+        let mut files = ExternalFiles::new(&DataFolders::at(folder.path()));
         let mut read = |index: usize| {
             let (_, tensor) = model.tensors.iter().nth(index).expect("a tensor");
             files.bytes(tensor).map(|bytes| bytes.expect("in range").to_vec())

@@ -31,6 +31,7 @@ mod html;
 mod integrations;
 mod language;
 mod library;
+mod links;
 mod lint;
 mod models;
 mod mutation;

@@ -19,6 +19,7 @@ use crate::diag::{Finding, render};
 use crate::diff::{Comparison, compare, prepared};
 use crate::files::ModelFile;
 use crate::graph::Model;
+use crate::read::external::DataFolders;
 use crate::read::file;
 
 /// The JSON output.
@@ -53,7 +54,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if args.run {
         progress.phase("running both models");
     }
-    let run = args.run.then(|| runs::run((&a, &first.folder), (&b, &second.folder)));
+    let run = args.run.then(|| runs::run((&a, first.folders.given()), (&b, second.folders.given())));
     drop(progress);
     let result = Verdict {
         a: &first.name,
@@ -76,8 +77,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// Reads the model at `path`; prints its faults to standard error and returns `None` if it is unusable.
 fn read(path: &Path, color: When) -> Result<Option<ModelFile>, Failure> {
     let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match ModelFile::read(&path.to_string_lossy(), bytes, folder) {
+    match ModelFile::read(&path.to_string_lossy(), bytes, &DataFolders::of_model(path)) {
         Ok(file) => Ok(Some(file)),
         Err(findings) => {
             let name: Arc<str> = Arc::from(&*path.to_string_lossy());
@@ -90,5 +90,5 @@ fn read(path: &Path, color: When) -> Result<Option<ModelFile>, Failure> {
 }
 
 fn ready(file: &ModelFile) -> Result<Model, Failure> {
-    prepared(file.model.clone(), &file.folder).map_err(|why| Failure::at(Path::new(&*file.name), why))
+    prepared(file.model.clone(), &file.folders).map_err(|why| Failure::at(Path::new(&*file.name), why))
 }

@@ -37,6 +37,7 @@ use crate::diag::{Finding, Level, Selection, render};
 use crate::evidence::Input;
 use crate::files::{ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix, is_required};
+use crate::read::external::DataFolders;
 use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 use crate::rules::registry::RuleSet;
@@ -284,7 +285,7 @@ impl Task<'_> {
         let explained = explain::explained(&source.model, outcome, &args.explain_rewrite)?;
         if args.verify {
             progress.enter("verifying in ONNX Runtime");
-            let differences = verify::verify(&source.model, &source.folder, outcome)?;
+            let differences = verify::verify(&source.model, source.folders.given(), outcome)?;
             done.say(&source.name, &differences, args);
             if differences.iter().any(|finding| finding.level == Level::Error) {
                 return Ok(Status::Found);
@@ -375,8 +376,9 @@ fn read(
         return Err(Failure::at(weights, "--weights: only for TorchScript graphs in text form"));
     }
     let opened = match is_imported {
-        true => program::imported(&name, kind, bytes, weights, folder_of(path), rules)?,
-        false => ModelFile::read(&name, bytes, folder_of(path)).map_err(|faults| (faults, Status::Failed)),
+        true => program::imported(&name, kind, bytes, weights, DataFolders::of_model(path), rules)?,
+        false => ModelFile::read(&name, bytes, &DataFolders::of_model(path))
+            .map_err(|faults| (faults, Status::Failed)),
     };
     Ok(match opened {
         Ok(source) => {

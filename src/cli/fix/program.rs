@@ -10,6 +10,7 @@ use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::undefined_uses;
 use crate::import::{import, program};
+use crate::read::external::DataFolders;
 use crate::read::pt2::{self, Copies, Exported};
 use crate::read::sniff::Kind;
 use crate::read::{file, state, torchscript};
@@ -25,7 +26,7 @@ pub fn imported(
     kind: Kind,
     bytes: Bytes,
     weights: Option<&Path>,
-    folder: &Path,
+    folders: DataFolders,
     rules: &RuleSet,
 ) -> Result<Result<ModelFile, Refused>, Failure> {
     let read = match kind {
@@ -38,14 +39,14 @@ pub fn imported(
     };
     let model = crash::guard(|| import(&program, rules));
     let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
-    let (name, form, folder) = (Arc::from(name), ModelFormat::Binary, folder.to_owned());
+    let (name, form) = (Arc::from(name), ModelFormat::Binary);
     Ok(match model {
         Ok((model, remarks)) => {
             if let Some(fault) = undefined_uses(&model).first() {
                 return Err(Failure::new(format!("onnx-fix failed: {fault}; please report this")));
             }
             let findings = [findings, remarks].concat();
-            Ok(ModelFile { name, model, findings, form, folder, bytes })
+            Ok(ModelFile { name, model, findings, form, folders, bytes })
         }
         Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
     })

@@ -1,6 +1,6 @@
 //! Finds the files to lint: those named on the command line, and those in folders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -29,6 +29,8 @@ pub struct Discovered {
     pub inputs: Vec<Input>,
     /// The number of named files that the configuration excludes.
     pub excluded: usize,
+    /// Links in folders that cannot be followed, each with the reason.
+    pub skipped: Vec<String>,
 }
 
 /// Returns the files to lint. `content` replaces standard input.
@@ -41,7 +43,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
             let content = content.cloned().or_else(held);
             found.inputs.push(Input { name, path: None, named: true, kind, content });
         } else if path.is_dir() {
-            search(path, configs, &mut found.inputs)?;
+            search(path, configs, &mut found)?;
         } else if args.force_exclude && is_excluded(path, configs)? {
             found.excluded += 1;
         } else {
@@ -49,7 +51,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
         }
     }
     let mut seen = rustc_hash::FxHashSet::default();
-    found.inputs.retain(|input| seen.insert(input.path.clone()));
+    found.inputs.retain(|input| seen.insert(input.path.as_deref().map(target)));
     Ok(found)
 }
 
@@ -78,33 +80,45 @@ fn is_excluded(path: &Path, configs: &Configs) -> Result<bool, Failure> {
     Ok(within.any(|path| exclude.matches(path).next().is_some()))
 }
 
-fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(), Failure> {
+/// Returns the path of a file without links, so that the file is linted once.
+fn target(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| paths::absolute(path))
+}
+
+/// Finds the files in a folder, and follows links to files and folders.
+fn search(folder: &Path, configs: &Configs, found: &mut Discovered) -> Result<(), Failure> {
     let config = configs.for_folder(folder)?;
     let exclude = Globs::new(&config.folder, config.exclude.iter().map(|glob| (glob.as_str(), ())))?;
     let wanted = |entry: &DirEntry| {
         entry.depth() == 0 || (!is_skipped(entry) && exclude.matches(entry.path()).next().is_none())
     };
-    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
+    for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(wanted)
+    {
         let entry = match entry {
             Ok(entry) => entry,
-            // The input is reported as unreadable; other files are linted.
-            Err(error) if error.io_error().is_some() => {
-                inputs.push(Input::new(error.path().unwrap_or(folder), true));
+            Err(error) => {
+                let path = error.path().unwrap_or(folder);
+                if let Some(back) = error.loop_ancestor() {
+                    found.skipped.push(format!(
+                        "{}: skipped: it leads back to {}",
+                        path.display(),
+                        back.display()
+                    ));
+                } else if !path.is_symlink() {
+                    // The input is reported as unreadable; other files are linted.
+                    found.inputs.push(Input::new(path, true));
+                } else if is_evidence(path) {
+                    let why = error.io_error().map_or_else(|| error.to_string(), reason);
+                    found.skipped.push(format!("{}: skipped: {why}", path.display()));
+                }
                 continue;
             }
-            Err(error) => return Err(unsearchable(folder, &error)),
         };
         if entry.file_type().is_file() && is_evidence(entry.path()) && !is_foreign(entry.path()) {
-            inputs.push(Input::new(entry.path(), false));
+            found.inputs.push(Input::new(entry.path(), false));
         }
     }
     Ok(())
-}
-
-/// Returns the failure for a folder that cannot be listed.
-fn unsearchable(folder: &Path, error: &walkdir::Error) -> Failure {
-    let why = error.io_error().map_or_else(|| "a link leads back to it".to_owned(), reason);
-    Failure::at(error.path().unwrap_or(folder), format!("cannot be searched: {why}"))
 }
 
 /// Returns true if a file with an ambiguous suffix (`.json`, `.textproto`) is not a model.

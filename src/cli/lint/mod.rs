@@ -118,7 +118,8 @@ fn find(
 ) -> Result<Option<Found>, Failure> {
     evidence_is_there(args)?;
     let config = configs.for_folder(".".as_ref())?;
-    let Discovered { inputs, excluded } = discover(args, configs, content)?;
+    let Discovered { inputs, excluded, skipped } = discover(args, configs, content)?;
+    skipped.iter().for_each(|skipped| output::warn(&format!("note: {skipped}\n")));
     if inputs.is_empty() {
         // It is no error if all named files are excluded, as for a Git hook that names the changed files.
         return if excluded > 0 { Ok(None) } else { Err(nothing(args)) };

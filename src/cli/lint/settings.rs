@@ -12,6 +12,7 @@ use crate::cli::{Failure, opset, selectors, targets};
 use crate::diag::{Finding, Level, RuleId, Selection, rule_ids};
 use crate::evidence::Input;
 use crate::lint::LintOptions;
+use crate::read::external::DataFolders;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 use crate::targets::Profile;
@@ -84,7 +85,7 @@ impl Settings {
         LintOptions {
             selection: self.selection.clone(),
             rules: self.rules.clone(),
-            folder: input.path.is_some().then(|| input.folder().to_owned()),
+            folders: input.path.as_deref().map(DataFolders::of_model),
             opset: self.opset,
             targets: self.targets.clone(),
             dynamic: self.dynamic.clone(),

@@ -21,6 +21,7 @@ use onnx_lint::graph::Model;
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
+use onnx_lint::read::external::DataFolders;
 use onnx_lint::read::sniff::{Kind, sniff};
 use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
@@ -110,7 +111,7 @@ impl Tools {
     /// Converts a program to a model.
     fn import(&self, kind: Kind, bytes: &[u8], weights: Option<&Path>, number: u64) {
         let bytes = Bytes::copy_from_slice(bytes);
-        match imported("net", kind, bytes, weights, Path::new("."), self.catalog.rules()) {
+        match imported("net", kind, bytes, weights, DataFolders::at(Path::new(".")), self.catalog.rules()) {
             Ok(Ok(file)) => self.write(file.model, number),
             Ok(Err(_)) => {}
             // The tools report a panic with these words.

@@ -33,7 +33,7 @@ fn finding(cx: &LintContext, holder: Holder, fault: &Fault) -> Finding {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    let mut files = cx.options.folder.as_deref().map(ExternalFiles::new);
+    let mut files = cx.options.folders.as_ref().map(ExternalFiles::new);
     // Report a fault of a whole file once, at its first tensor.
     let mut by_location: IndexMap<&str, (Holder, Fault, usize)> = IndexMap::new();
     for (holder, tensor) in dense(cx) {
