@@ -88,7 +88,9 @@ fn lint_excerpt(excerpt: &Excerpt, file: &str, sources: &SourceFiles) -> Vec<Fin
 
 fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     let mut findings = look(text, file, &[], sources);
-    script::merge(&mut findings, script::lint(text, file, sources));
+    let outcome = script::lint(text, file, sources);
+    script::settle(&mut findings, &outcome);
+    script::merge(&mut findings, outcome.findings);
     findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
     findings
 }

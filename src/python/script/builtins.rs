@@ -29,9 +29,10 @@ impl<'t> Machine<'t> {
                 length => Value::size(length),
             },
             "range" => range(args),
-            "int" => match self.to_int(one) {
-                Value::Int(number) => Value::Int(self.taken(Taken::Number, args.node, number)),
-                other => other,
+            "int" => match (self.to_int(one), one) {
+                (Value::Int(number), _) => Value::Int(self.taken(Taken::Number, args.node, number)),
+                (_, Value::Tensor(tensor)) => self.unbacked(&tensor.clone()),
+                (other, _) => other,
             },
             "float" => match one {
                 Value::Str(text) => text.trim().parse().map_or(Value::Unknown, Value::Float),

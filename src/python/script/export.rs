@@ -87,7 +87,9 @@ impl<'t> Machine<'t> {
             Some(example) => {
                 let values = example.keywords.is_empty().then(|| example.values.clone());
                 let outer = std::mem::take(&mut self.operators);
+                let was_program = std::mem::replace(&mut self.is_program, is_program(&call));
                 let outputs = self.run_model(&model, example, args);
+                self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
                 let outputs = outputs?;
                 self.check_operators(&call, &operators);
@@ -171,5 +173,15 @@ impl<'t> Machine<'t> {
         let result = self.instance(class, vec![("original", model.clone())], true);
         self.set_origin(&result, args.node);
         result
+    }
+}
+
+/// Returns true if an exporter certainly uses `torch.export`.
+fn is_program(call: &ExportCall) -> bool {
+    let dynamo = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("dynamo"));
+    match call.exporter.as_str() {
+        "torch.export.export" => true,
+        "torch.onnx.export" => dynamo.is_some_and(|argument| argument.value == Value::Bool(true)),
+        _ => false,
     }
 }

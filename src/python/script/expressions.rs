@@ -54,7 +54,11 @@ impl<'t> Machine<'t> {
             "boolean_operator" => return self.boolean(node),
             "not_operator" => {
                 let value = self.evaluate_optional(field(node, "argument"))?;
-                self.truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth))
+                let truth = self.truth(&value);
+                if truth.is_none() {
+                    self.check_branch(&value, node)?;
+                }
+                truth.map_or(Value::Unknown, |truth| Value::Bool(!truth))
             }
             "comparison_operator" => return self.comparison(node),
             "binary_operator" => {
@@ -123,8 +127,13 @@ impl<'t> Machine<'t> {
 
     fn conditional(&mut self, node: Node<'t>) -> Eval<'t> {
         let [then, condition, other] = children(node)[..] else { return Ok(Value::Unknown) };
+        let asked = condition;
         let condition = self.evaluate(condition)?;
-        match self.truth(&condition) {
+        let truth = self.truth(&condition);
+        if truth.is_none() {
+            self.check_branch(&condition, asked)?;
+        }
+        match truth {
             Some(true) => self.evaluate(then),
             Some(false) => self.evaluate(other),
             None => self.either_value(then, other),
@@ -161,6 +170,7 @@ impl<'t> Machine<'t> {
             Some(truth) if truth == is_and => self.evaluate(right),
             Some(_) => Ok(value),
             None => {
+                self.check_branch(&value, left)?;
                 let before = self.heap.snapshot();
                 let other = self.in_doubt(|machine| machine.evaluate(right));
                 let after = self.heap.restore(&before);

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use crate::diag::rule::RuleId;
-use crate::diag::{Finding, Place, SourcePlace, rule_ids};
+use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 
+use super::super::syntax::one_line;
 use super::calls::Args;
 use super::machine::{Machine, Raised, Stop};
 use super::torch::names::{is_missing, similar};
@@ -63,7 +64,8 @@ impl<'t> Machine<'t> {
             Some((file, call)) => self.place(file, call),
             None => self.in_script(node).unwrap_or_else(|| there.clone()),
         };
-        let mut finding = fault.rule.finding(fault.message.clone(), Place::Source(here.clone()));
+        let mut finding =
+            fault.rule.at(Level::Error).finding(fault.message.clone(), Place::Source(here.clone()));
         finding = finding.note(fault.note).help(fault.help.clone());
         let mut related: Vec<(SourcePlace, &str)> = vec![];
         if there.file != here.file || caller.is_some() {
@@ -122,6 +124,24 @@ impl<'t> Machine<'t> {
             ..Fault::shape(message, help)
         };
         self.fault(node, fault)
+    }
+
+    /// Reports a branch on the elements of a tensor in a model that `torch.export` exports.
+    pub fn check_branch(&self, value: &Value<'t>, condition: Node<'t>) -> Result<(), Stop> {
+        let is_scripted = self.frames.iter().any(|frame| frame.file != 0);
+        if !self.is_program || is_scripted || !matches!(value, Value::Tensor(_)) {
+            return Ok(());
+        }
+        let shown = one_line(condition, self.source(self.file()));
+        let fault = Fault {
+            rule: rule_ids::TRACED_BRANCH,
+            note: "torch.export follows no branch that depends on the data of a tensor, and raises",
+            ..Fault::shape(
+                format!("`{shown}` branches on data, which torch.export does not support"),
+                "compute both branches and select with `torch.where`, or use `torch.cond`",
+            )
+        };
+        Err(self.fault(condition, fault))
     }
 
     /// Returns the finding for arguments that do not fit the parameters of `forward`.

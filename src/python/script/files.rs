@@ -102,8 +102,11 @@ fn candidates(from: &str, module: &str) -> Option<Vec<String>> {
     let folders: Vec<PathBuf> = match relative {
         0 if LIBRARIES.contains(&tail.split('/').next().unwrap_or("")) => return None,
         0 => {
-            let above = folder.ancestors().take(MAX_ASCENT);
-            above.flat_map(|folder| [folder.to_owned(), folder.join("src")]).collect()
+            let above = folder.ancestors().take(MAX_ASCENT).map(Path::to_owned);
+            // The directories above a relative path are above the current directory.
+            let beyond = [PathBuf::from(".."), PathBuf::from("../..")];
+            let beyond = beyond.into_iter().filter(|_| folder.is_relative());
+            above.chain(beyond).flat_map(|folder| [folder.clone(), folder.join("src")]).collect()
         }
         up => folder.ancestors().nth(up - 1).map(Path::to_owned).into_iter().collect(),
     };

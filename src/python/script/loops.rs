@@ -65,6 +65,9 @@ impl<'t> Machine<'t> {
             self.leave();
             let value = self.evaluate(condition)?;
             let truth = self.truth(&value);
+            if truth.is_none() {
+                self.check_branch(&value, condition)?;
+            }
             let truth = truth.map(|truth| self.taken(Taken::Turns, whole, i64::from(truth)) != 0);
             match truth {
                 Some(false) => return Ok(Flow::Next),

@@ -111,8 +111,16 @@ pub struct Machine<'t> {
     pub exhausted: bool,
     /// Numbers that Python takes from sizes, while a model runs with other sizes.
     pub record: Option<Record<'t>>,
+    /// Whether the running model is exported by `torch.export`, which follows no branch on data.
+    pub is_program: bool,
     /// Whether the script registers its own translations of operators.
     pub has_symbolics: bool,
+    /// Loops with a known number of turns that the running model executes.
+    pub loops: Vec<(usize, Node<'t>)>,
+    /// Files and lines of loops whose number of turns depends on no dynamic axis.
+    pub steady: Vec<(usize, u32)>,
+    /// Files and lines of the other loops.
+    pub varying: Vec<(usize, u32)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
 }
@@ -140,7 +148,11 @@ impl<'t> Machine<'t> {
             exports: vec![],
             exhausted: false,
             record: None,
+            is_program: false,
             has_symbolics: false,
+            loops: vec![],
+            steady: vec![],
+            varying: vec![],
             operators: vec![],
         }
     }

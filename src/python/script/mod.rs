@@ -38,21 +38,47 @@ mod torch;
 mod unreached;
 mod unsupported;
 
-use crate::diag::Finding;
+use crate::diag::{Finding, Level, rule_ids};
 use crate::source::SourceFiles;
 
 use machine::Machine;
 
-/// Runs a script and returns its findings.
-pub fn lint(script: &str, path: &str, sources: &SourceFiles) -> Vec<Finding> {
+/// Result of a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub findings: Vec<Finding>,
+    /// Lines of loops in exported models whose number of turns depends on no dynamic axis.
+    steady: Vec<u32>,
+}
+
+/// Runs a script.
+pub fn lint(script: &str, path: &str, sources: &SourceFiles) -> Outcome {
     let files = files::files(script, path, sources);
     if files.is_empty() {
-        return vec![];
+        return Outcome::default();
     }
     let mut machine = Machine::new(&files);
     machine.run();
     machine.check_names();
-    machine.findings
+    let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
+    let steady = steady.map(|(_, line)| *line).collect();
+    Outcome { findings: machine.findings, steady }
+}
+
+/// Lowers findings about unrolled loops whose number of turns is the same for all exported inputs.
+pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
+    let by_size = |finding: &Finding| {
+        let help = finding.help.as_deref().unwrap_or("");
+        ["a size of the input", "the number of rows", "the number of pieces"]
+            .iter()
+            .any(|what| help.contains(what))
+    };
+    for finding in findings.iter_mut().filter(|finding| *finding.code == *rule_ids::UNROLLED_LOOP.code) {
+        let line = finding.source.as_ref().map_or(0, |source| source.line);
+        if outcome.steady.contains(&line) && by_size(finding) {
+            finding.level = finding.level.min(Level::Info);
+        }
+    }
 }
 
 /// Adds the findings of a run to those of other analyses.

@@ -10,7 +10,7 @@ use tree_sitter::Node;
 use crate::diag::{Finding, Level, Place, rule_ids};
 
 use super::super::export_call::ExportCall;
-use super::super::syntax::{Arguments, children, field, one_line};
+use super::super::syntax::{Arguments, children, field, line, one_line};
 use super::calls::Args;
 use super::machine::{Eval, Machine, Stop};
 use super::tensor::{Dim, Shape, Tensor};
@@ -46,6 +46,9 @@ impl<'t> Machine<'t> {
     /// Returns a number that Python takes at `node`: while replaying, the number of the example.
     pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
         let file = self.file();
+        if kind == Taken::Turns && !self.examples.is_empty() && self.quiet == 0 {
+            self.loops.push((file, node));
+        }
         let Some(record) = &mut self.record else { return number };
         let Some(at) = record.at else {
             record.numbers.push((file, node.id(), number));
@@ -86,8 +89,17 @@ impl<'t> Machine<'t> {
         values: &[Value<'t>],
         args: &Args<'t>,
     ) {
+        let mut loops = std::mem::take(&mut self.loops);
         let axes = self.requested_axes(model, call, values.len());
-        if axes.iter().all(Vec::is_empty) || self.exhausted {
+        let lines = |loops: Vec<(usize, Node<'t>)>| -> Vec<(usize, u32)> {
+            loops.into_iter().map(|(file, node)| (file, line(node))).collect()
+        };
+        if self.exhausted || call.exporter != "torch.onnx.export" {
+            self.varying.extend(lines(loops));
+            return;
+        }
+        if axes.iter().all(Vec::is_empty) {
+            self.steady.extend(lines(loops));
             return;
         }
         let is_traced = call.arguments.iter().any(|argument| {
@@ -101,6 +113,7 @@ impl<'t> Machine<'t> {
         let record = self.record.take().unwrap_or_default();
         let mut failures = vec![];
         let mut tried = 0;
+        let mut varying = vec![];
         for smaller in [false, true] {
             let Some(changed) = resized(values, &axes, smaller) else { continue };
             tried += 1;
@@ -115,6 +128,9 @@ impl<'t> Machine<'t> {
                     self.record = Some(Record { numbers, at: Some(0), ..Record::default() });
                     let replayed = self.quiet_run(model, changed, args);
                     let replay = self.record.take().unwrap_or_default();
+                    let differing =
+                        |node: &Node<'t>| replay.differing.iter().any(|(_, _, other, _)| other == node);
+                    varying.extend(loops.iter().filter(|(_, node)| differing(node)).copied());
                     let differs = match &replayed {
                         Ok(replayed) => self.shapes_differ(&natural, replayed),
                         Err(Stop::Raised(_)) => true,
@@ -124,6 +140,13 @@ impl<'t> Machine<'t> {
                 }
                 Ok(_) => {}
             }
+        }
+        if is_traced && failures.is_empty() {
+            loops.retain(|one| !varying.contains(one));
+            self.steady.extend(lines(loops));
+            self.varying.extend(lines(varying));
+        } else {
+            self.varying.extend(lines(loops));
         }
         // A size that fails may be too large or too small for the model; two show that it is fixed.
         if tried == failures.len()

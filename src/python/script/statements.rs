@@ -140,6 +140,9 @@ impl<'t> Machine<'t> {
             [other, ..] => field(*other, "body").map_or(Ok(Flow::Next), |body| machine.block(body)),
         };
         let truth = self.truth(&value);
+        if let (None, Some(condition)) = (truth, condition) {
+            self.check_branch(&value, condition)?;
+        }
         let truth = match (truth, condition) {
             (Some(truth), Some(condition)) => {
                 Some(self.taken(Taken::Branch, condition, i64::from(truth)) != 0)

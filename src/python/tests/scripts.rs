@@ -137,3 +137,22 @@ fn deep_calls_and_endless_loops_terminate() {
     check("x = [0]\nfor i in x:\n    x.append(i)\nwhile load():\n    x = [x, x]\n");
     check("class A(nn.Module):\n    def forward(self, x):\n        return self(x)\n\n\nA()(torch.ones(1))\n");
 }
+
+#[test]
+fn loops_over_static_axes_are_remarks() {
+    check_model(
+        "",
+        "rows = []\nfor i in range(x.shape[1]): #? unrolled-loop\n    rows.append(x[:, i])\nreturn torch.stack(rows, 1)",
+        "torch.onnx.export(Net(), torch.randn(1, 4, 6), 'net.onnx', dynamo=False, input_names=['x'],\n    \
+         dynamic_axes={'x': {0: 'batch'}})",
+    );
+}
+
+#[test]
+fn branches_on_data_are_errors_of_torch_export() {
+    check_model(
+        "",
+        "if x.sum() > 0: #! traced-branch\n    return x\nreturn -x",
+        "torch.onnx.export(Net(), torch.randn(2, 4), 'net.onnx', dynamo=True)",
+    );
+}

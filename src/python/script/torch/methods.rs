@@ -181,7 +181,18 @@ impl<'t> Machine<'t> {
                 self.fault(args.node, Fault::shape(message, "reduce the tensor first: `.max()`, `.sum()`"))
             );
         }
-        Ok(self.data(x).map_or(Value::Unknown, |data| number(data[0], x.dtype)))
+        Ok(match self.data(x) {
+            Some(data) if !self.is_program => number(data[0], x.dtype),
+            _ => self.unbacked(x),
+        })
+    }
+
+    /// Returns a number taken from the elements of a tensor: while `torch.export` runs, it stays a tensor.
+    pub fn unbacked(&mut self, x: &Tensor<'t>) -> Value<'t> {
+        if !self.is_program {
+            return Value::Unknown;
+        }
+        Value::Tensor(Rc::new(self.tensor(Some(vec![]), x.dtype, x.device.clone())))
     }
 
     /// Converts a tensor to another dtype.
