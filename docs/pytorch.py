@@ -260,6 +260,287 @@ class Net(nn.Module):
         return x * x
 
 
+# CAL001 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", enable_onnx_checker=True, dynamo=False)
+
+
+# CAL001 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", dynamo=False)
+
+
+# CAL002 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", verify=True, dynamo=False)
+
+
+# CAL002 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", verify=True, dynamo=True)
+
+
+# CAL003 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", input_names="rows", dynamo=False)
+
+
+# CAL003 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", input_names=["rows"], dynamo=False)
+
+
+# CAL004 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", opset_version=25, dynamo=False)
+
+
+# CAL004 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", opset_version=20, dynamo=False)
+
+
+# CAL005 before
+class Net(nn.Module):
+    def forward(self, x):
+        return x.relu()
+
+
+torch.onnx.export(Net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL005 after
+class Net(nn.Module):
+    def forward(self, x):
+        return x.relu()
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL006 before
+net = nn.DataParallel(nn.Linear(4, 2).eval())
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", dynamo=False)
+
+
+# CAL006 after
+net = nn.DataParallel(nn.Linear(4, 2).eval())
+torch.onnx.export(net.module, (torch.rand(3, 4),), "net.onnx", dynamo=False)
+
+
+# CAL007 before
+net = nn.Linear(4, 2).eval()
+with torch.autocast("cpu"):
+    torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL007 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL008 before
+net = nn.Conv1d(4, 2, 1).double().eval()
+torch.onnx.export(net, (torch.rand(3, 4, 5, dtype=torch.float64),), "net.onnx")
+
+
+# CAL008 after
+net = nn.Conv1d(4, 2, 1).eval()
+torch.onnx.export(net, (torch.rand(3, 4, 5),), "net.onnx")
+
+
+# CAL009 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", export_params=False)
+
+
+# CAL009 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL010 before
+for width in [4, 8]:
+    net = nn.Linear(width, 2).eval()
+    torch.onnx.export(net, (torch.rand(3, width),), "net.onnx")
+
+
+# CAL010 after
+for width in [4, 8]:
+    net = nn.Linear(width, 2).eval()
+    torch.onnx.export(net, (torch.rand(3, width),), f"net_{width}.onnx")
+
+
+# CAL012 before
+net = nn.Linear(4, 2).eval()
+rows = torch.export.Dim("rows")
+program = torch.export.export(net, (torch.rand(1, 4),), dynamic_shapes=({0: rows},))
+
+
+# CAL012 after
+net = nn.Linear(4, 2).eval()
+rows = torch.export.Dim("rows")
+program = torch.export.export(net, (torch.rand(2, 4),), dynamic_shapes=({0: rows},))
+
+
+# CAL013 before
+net = nn.Linear(4, 2).eval()
+rows = torch.export.Dim("rows", min=2, max=8)
+torch.onnx.export(net, (torch.rand(9, 4),), "net.onnx", dynamic_shapes=({0: rows},))
+
+
+# CAL013 after
+net = nn.Linear(4, 2).eval()
+rows = torch.export.Dim("rows", min=2, max=16)
+torch.onnx.export(net, (torch.rand(9, 4),), "net.onnx", dynamic_shapes=({0: rows},))
+
+
+# CAL014 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(
+    net, (torch.rand(3, 4),), "net.onnx", input_names=["x"], dynamic_axes={"input": {0: "rows"}}, dynamo=False
+)
+
+
+# CAL014 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(
+    net, (torch.rand(3, 4),), "net.onnx", input_names=["x"], dynamic_axes={"x": {0: "rows"}}, dynamo=False
+)
+
+
+# CAL015 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(
+    net, (torch.rand(3, 4),), "net.onnx", input_names=["x"], dynamic_axes={"x": {2: "rows"}}, dynamo=False
+)
+
+
+# CAL015 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(
+    net, (torch.rand(3, 4),), "net.onnx", input_names=["x"], dynamic_axes={"x": {0: "rows"}}, dynamo=False
+)
+
+
+# CAL016 before
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask.unsqueeze(2)
+
+
+example = (torch.rand(2, 3, 4), torch.ones(2, 3))
+axes = {"mask": {0: "batch"}, "x": {0: "batch", 2: "features"}}
+torch.onnx.export(Net(), example, "net.onnx", input_names=["x", "mask"], dynamic_axes=axes, dynamo=True)
+
+
+# CAL016 after
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask.unsqueeze(2)
+
+
+example = (torch.rand(2, 3, 4), torch.ones(2, 3))
+axes = {"x": {0: "batch", 2: "features"}, "mask": {0: "batch"}}
+torch.onnx.export(Net(), example, "net.onnx", input_names=["x", "mask"], dynamic_axes=axes, dynamo=True)
+
+
+# CAL017 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", output_names=["y", "z"], dynamo=False)
+
+
+# CAL017 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx", output_names=["y"], dynamo=False)
+
+
+# CAL018 before
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, [torch.rand(3, 4)], "net.onnx")
+
+
+# CAL018 after
+net = nn.Linear(4, 2).eval()
+torch.onnx.export(net, (torch.rand(3, 4),), "net.onnx")
+
+
+# CAL019 before
+class Net(nn.Module):
+    def forward(self, x, scale):
+        return x * scale
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4), 0.5), "net.onnx", dynamo=True)
+
+
+# CAL019 after
+class Net(nn.Module):
+    def forward(self, x, scale):
+        return x * scale
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4), torch.tensor(0.5)), "net.onnx", dynamo=True)
+
+
+# CAL020 before
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x.relu()
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4), torch.ones(3, 4)), "net.onnx", dynamo=False)
+
+
+# CAL020 after
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x.relu() * mask
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4), torch.ones(3, 4)), "net.onnx", dynamo=False)
+
+
+# CAL021 before
+class Net(nn.Module):
+    def forward(self, x):
+        low, high = x.amin(1), x.amax(1)
+        return low, high
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4),), "net.onnx", output_names=["high", "low"])
+
+
+# CAL021 after
+class Net(nn.Module):
+    def forward(self, x):
+        low, high = x.amin(1), x.amax(1)
+        return low, high
+
+
+torch.onnx.export(Net(), (torch.rand(3, 4),), "net.onnx", output_names=["low", "high"])
+
+
+# CAL022 before
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask
+
+
+example = (torch.rand(3, 4), torch.ones(3, 4))
+torch.onnx.export(Net(), example, "net.onnx", input_names=["mask", "x"])
+
+
+# CAL022 after
+class Net(nn.Module):
+    def forward(self, x, mask):
+        return x * mask
+
+
+example = (torch.rand(3, 4), torch.ones(3, 4))
+torch.onnx.export(Net(), example, "net.onnx", input_names=["x", "mask"])
+
+
 # CAL050 before
 class Net(nn.Module):
     def forward(self, index):

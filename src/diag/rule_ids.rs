@@ -19,6 +19,28 @@ macro_rules! rule_ids {
 }
 
 rule_ids! {
+    REMOVED_ARGUMENT "CAL001" "removed-argument" Error
+    ARGUMENT_OF_OTHER_EXPORTER "CAL002" "argument-of-other-exporter" Warning
+    ARGUMENT_TYPE "CAL003" "argument-type" Error
+    UNSUPPORTED_OPSET "CAL004" "unsupported-opset" Error
+    NOT_A_MODULE "CAL005" "not-a-module" Error
+    UNSUPPORTED_WRAPPER "CAL006" "unsupported-wrapper" Error
+    AUTOCAST_EXPORT "CAL007" "autocast-export" Error
+    FLOAT64_MODEL "CAL008" "float64-model" Error
+    WEIGHTS_LEFT_OUT "CAL009" "weights-left-out" Error
+    OVERWRITTEN_FILE "CAL010" "overwritten-file" Warning
+    STATIC_EXPORT "CAL011" "static-export" Hint
+    EXAMPLE_SIZE_ONE "CAL012" "example-size-one" Error
+    DIM_RANGE "CAL013" "dim-range" Error
+    UNKNOWN_AXIS_NAME "CAL014" "unknown-axis-name" Error
+    AXIS_OUT_OF_RANGE "CAL015" "axis-out-of-range" Error
+    AXIS_ORDER "CAL016" "axis-order" Error
+    NAME_COUNT "CAL017" "name-count" Error
+    EXAMPLE_TYPE "CAL018" "example-type" Error
+    CONSTANT_INPUT "CAL019" "constant-input" Warning
+    UNUSED_INPUT "CAL020" "unused-input" Warning
+    OUTPUT_ORDER "CAL021" "output-order" Warning
+    INPUT_ORDER "CAL022" "input-order" Warning
     UNKNOWN_ATTRIBUTE "CAL050" "unknown-attribute" Error
     DEVICE_MISMATCH "CAL051" "device-mismatch" Error
     FORWARD_ARGUMENTS "CAL052" "forward-arguments" Error

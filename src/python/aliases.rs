@@ -231,7 +231,11 @@ fn read_after<'t>(
     // A loop body runs again, so earlier lines of the loop also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
-    again.filter(|mention| mention.is_read && mention.at < end).map(|mention| mention.node)
+    // A statement reads its operands before it writes; another turn usually reads other elements.
+    let is_own = |mention: &Mention| node.is_some_and(|node| node.byte_range().contains(&mention.at));
+    again
+        .filter(|mention| mention.is_read && mention.at < end && !is_own(mention))
+        .map(|mention| mention.node)
 }
 
 fn enclosing_loop(statement: Node) -> Option<Node> {

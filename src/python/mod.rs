@@ -13,7 +13,6 @@ pub mod comments;
 mod decisions;
 mod dtypes;
 mod excerpt;
-mod export_call;
 mod expressions;
 mod factories;
 mod functional;
@@ -45,6 +44,8 @@ mod value;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+use tree_sitter::Tree;
 
 use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 use crate::source::SourceFiles;
@@ -87,11 +88,17 @@ fn lint_excerpt(excerpt: &Excerpt, file: &str, sources: &SourceFiles) -> Vec<Fin
 }
 
 fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
-    let mut findings = look(text, file, &[], sources);
-    let outcome = script::lint(text, file, sources);
+    let Some(tree) = syntax::parse(text) else { return vec![] };
+    let mut findings = look(text, &tree, file, &[], sources);
+    let outcome = script::lint(text, tree.clone(), file, sources);
+    if let Some(way) = outcome.way {
+        script::adjust(&mut findings, way);
+    }
     script::settle(&mut findings, &outcome);
     script::merge(&mut findings, outcome.findings);
-    findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
+    if tree.root_node().has_error() {
+        findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));
+    }
     findings
 }
 
@@ -123,12 +130,11 @@ pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFil
     if lines.is_empty() {
         return vec![];
     }
-    look(text, file, lines, sources)
+    syntax::parse(text).map_or_else(Vec::new, |tree| look(text, &tree, file, lines, sources))
 }
 
-fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
+fn look(text: &str, tree: &Tree, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
     let library = Library::default();
-    let Some(tree) = syntax::parse(text) else { return vec![] };
     let root = tree.root_node();
     let program = Program::of(root, text);
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);

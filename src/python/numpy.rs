@@ -15,6 +15,9 @@ impl<'t> Interpreter<'t> {
             let words = report::numpy_function(call.node, name, of_tensor, self.source);
             self.say(call.node, if sure || of_size { words } else { words.remark() });
         }
+        if name.starts_with("random.") {
+            self.say(call.node, report::random_numbers(call.node, self.source));
+        }
         let own = match () {
             () if name.starts_with("random.") || of_tensor => Traced::Elements,
             () if of_size => Traced::Sizes,

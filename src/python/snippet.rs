@@ -22,10 +22,14 @@ fn significant(source: &str) -> impl Iterator<Item = &str> {
     source.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Keeps the code of an interactive session, which starts with `>>>`.
+/// Keeps the code of an interactive session, which starts with `>>>`, or with a line that is no code.
 fn without_prompts(source: &str) -> Option<Excerpt> {
     const PROMPTS: [&str; 4] = [">>> ", "... ", ">>>", "..."];
-    if !significant(source).next()?.trim_start().starts_with(">>>") {
+    let is_prompt = |line: &str| line.trim_start().starts_with(">>>");
+    let starts_with_prompt = is_prompt(significant(source).next()?);
+    let is_no_code = || parse(source).is_some_and(|tree| tree.root_node().has_error());
+    let has_prompt = source.lines().any(|line| line.starts_with(">>> "));
+    if !starts_with_prompt && (!has_prompt || !is_no_code()) {
         return None;
     }
     let mut excerpt = Excerpt::default();
@@ -67,6 +71,11 @@ const CLASS: &str = "class Snippet(torch.nn.Module):";
 
 /// Puts bare methods into a module, and loose statements into its `forward`.
 fn framed(source: &str) -> Option<Excerpt> {
+    let starts = |word: &str| source.lines().any(|line| line.starts_with(word));
+    let is_script = ["import ", "from ", "class ", "def ", "@", "if "].iter().any(|word| starts(word));
+    if is_script && !starts("def forward(") {
+        return None;
+    }
     let tree = parse(source)?;
     let root = tree.root_node();
     if root.has_error() {
@@ -212,6 +221,7 @@ mod tests {
             ">>> import torch\n>>> def f(x):\n...     return x\n...\n>>> f(1)\n1\n",
             Some("import torch\ndef f(x):\n    return x\n\nf(1)\n\n"),
         );
+        check("Python 3.11 on linux\n>>> x = 1\n", Some("\nx = 1\n"));
         check("    import torch\n    # note\n    x = 1\n", Some("import torch\n# note\nx = 1\n"));
     }
 

@@ -33,10 +33,11 @@ pub fn on_one_line(text: &str) -> String {
     }
 }
 
-/// Returns the named children, without comments.
+/// Returns the named children, without comments and the backslashes of continued lines.
 pub fn children(node: Node) -> Vec<Node> {
     let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+    let is_code = |child: &Node| !matches!(child.kind(), "comment" | "line_continuation");
+    node.named_children(&mut cursor).filter(is_code).collect()
 }
 
 /// Returns the child in `field`.

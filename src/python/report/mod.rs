@@ -27,8 +27,8 @@ pub use indices::{
 };
 pub use values::{
     array_meets_tensor, array_output, copied, dictionary_output, fraction_made_number, from_numpy,
-    is_size_fraction, item, numpy_function, one_hot, overflow, promotion, python_operator, size_made_number,
-    sizes_copied, string_output, tensor_data, to_numpy, training,
+    is_size_fraction, item, numpy_function, one_hot, overflow, promotion, python_operator, random_numbers,
+    size_made_number, sizes_copied, string_output, tensor_data, to_numpy, training,
 };
 
 /// A finding without its location.

@@ -126,6 +126,40 @@ impl Piece {
         Some(Piece { place, text, applicability: Applicability::Unsafe })
     }
 
+    /// Removes an argument of a call, given by its value, with a comma.
+    pub fn without_argument(value: Node) -> Option<Piece> {
+        let argument = argument_of(value)?;
+        let (before, after) = (argument.prev_sibling(), argument.next_sibling());
+        let (start, end) = match (before, after) {
+            (_, Some(comma)) if comma.kind() == "," && comma.next_named_sibling().is_some() => {
+                (argument.range(), comma.next_named_sibling()?.range())
+            }
+            (Some(comma), _) if comma.kind() == "," => {
+                let end = argument.range();
+                let place = Range { end_byte: end.end_byte, end_point: end.end_point, ..comma.range() };
+                return Some(Piece { place, text: String::new(), applicability: Applicability::Unsafe });
+            }
+            _ => return None,
+        };
+        let place = Range { end_byte: end.start_byte, end_point: end.start_point, ..start };
+        Some(Piece { place, text: String::new(), applicability: Applicability::Unsafe })
+    }
+
+    /// Renames the keyword of an argument, given by its value.
+    pub fn renamed_argument(value: Node, name: &str) -> Option<Piece> {
+        let keyword = argument_of(value).filter(|argument| argument.kind() == "keyword_argument")?;
+        let place = field(keyword, "name")?.range();
+        Some(Piece { place, text: name.to_owned(), applicability: Applicability::Unsafe })
+    }
+
+    /// Makes a positional argument a keyword argument.
+    pub fn named_argument(value: Node, name: &str) -> Option<Piece> {
+        let argument = argument_of(value).filter(|argument| *argument == value)?;
+        let start = argument.range();
+        let place = Range { end_byte: start.start_byte, end_point: start.start_point, ..start };
+        Some(Piece { place, text: format!("{name}="), applicability: Applicability::Safe })
+    }
+
     /// Returns the replacement text.
     pub fn text(&self) -> &str {
         &self.text
@@ -147,6 +181,16 @@ pub fn position(byte: usize, point: Point, source: &str) -> Position {
     Position { line: number(point.row), column: number(before.chars().count()) }
 }
 
+/// Returns the argument of a call that has this value.
+fn argument_of(value: Node) -> Option<Node> {
+    let parent = value.parent()?;
+    match parent.kind() {
+        "argument_list" => Some(value),
+        "keyword_argument" => Some(parent),
+        _ => None,
+    }
+}
+
 /// Returns true if a file has `import torch` without an alias.
 fn imports_torch(source: &str) -> bool {
     let ends = |rest: &str| rest.is_empty() || rest.starts_with(['.', ',', ' ']);
@@ -155,12 +199,13 @@ fn imports_torch(source: &str) -> bool {
 }
 
 /// Nodes whose child expressions need no parentheses.
-const SEPARATE: [&str; 9] = [
+const SEPARATE: [&str; 10] = [
     "argument_list",
     "assignment",
     "expression_statement",
     "keyword_argument",
     "list",
+    "pair",
     "parenthesized_expression",
     "return_statement",
     "subscript",

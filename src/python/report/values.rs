@@ -113,6 +113,18 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
     }
 }
 
+/// Reports random numbers of NumPy, which matter only if the result depends on them.
+pub fn random_numbers(node: Node, source: &str) -> Words {
+    let call = one_line(node, source);
+    Words {
+        rule: rule_ids::NUMPY_CONSTANT,
+        level: Level::Hint,
+        message: format!("`{call}` draws once: the graph keeps these numbers as constants"),
+        note: "exporters record PyTorch operations, not NumPy operations",
+        help: "draw with `torch.rand` or `torch.randn`".into(),
+    }
+}
+
 /// Reports a NumPy array that `forward` returns, made from tensors or random numbers.
 pub fn array_output(node: Node, source: &str) -> Words {
     let code = one_line(node, source);

@@ -32,9 +32,27 @@ impl<'t> Machine<'t> {
             Value::Str(_) | Value::Tuple(_) | Value::Range(..) => {
                 Ok(Value::Method(Rc::new((object.clone(), Rc::from(name)))))
             }
+            Value::Function(function) if name == "__name__" => Ok(Value::str(function.name)),
+            Value::Function(_) | Value::Bound(_) if name == "__code__" => {
+                let names: Vec<Value<'t>> =
+                    self.parameter_names(object, false).iter().map(|name| Value::str(name)).collect();
+                let count = Value::size(i64::try_from(names.len()).ok());
+                let attributes = vec![("co_varnames", Value::tuple(names)), ("co_argcount", count)];
+                Ok(self.instance("types.CodeType", attributes, true))
+            }
             Value::Device(text) if name == "type" => Ok(Value::str(text.split(':').next().unwrap_or(text))),
             _ => Ok(Value::Unknown),
         }
+    }
+
+    /// Returns the names of the parameters of a function. `is_bound` omits `self` of a bound method.
+    pub fn parameter_names(&mut self, function: &Value<'t>, is_bound: bool) -> Vec<&'t str> {
+        let (function, skipped) = match function {
+            Value::Function(function) => (function.clone(), 0),
+            Value::Bound(bound) => (bound.1.clone(), usize::from(is_bound)),
+            _ => return vec![],
+        };
+        self.parameters_in(&function).iter().skip(skipped).map(|parameter| parameter.name).collect()
     }
 
     fn library_attribute(&mut self, path: &Rc<str>, name: &str, node: Node<'t>) -> Eval<'t> {

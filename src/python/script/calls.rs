@@ -104,6 +104,7 @@ impl<'t> Machine<'t> {
                     let inner = self.evaluate_optional(children(child).first().copied())?;
                     self.spread_keywords(&inner, child, &mut args);
                 }
+                "ERROR" => args.open = true,
                 _ => {
                     let value = self.evaluate(child)?;
                     args.positional.push((value, Some(child)));

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::diag::Level;
+use crate::diag::{Finding, Level, rule_ids};
 
-use super::super::export_call::{self, Argument, ExportCall};
 use super::calls::Args;
-use super::machine::{Eval, Machine, Stop};
+use super::export_call;
+use super::exporting::{Argument, ExportCall};
+use super::machine::{Eval, Machine, Raised, Stop};
 use super::value::Value;
 
 /// Functions that export a model, by full path.
@@ -75,12 +76,7 @@ impl<'t> Machine<'t> {
         let checked = export_call::before(self, &call);
         let is_faulty = checked.findings.iter().any(|finding| finding.level >= Level::Warning);
         self.tell(checked.findings);
-        if checked.raises {
-            return Err(Stop::Raised(Box::new(super::machine::Raised {
-                kind: "RuntimeError".to_owned(),
-                finding: None,
-            })));
-        }
+        raised(checked.raised)?;
         let model = args.get(0, "model").or_else(|| args.keyword("mod")).or_else(|| args.keyword("func"));
         let model = receiver.or(model).cloned().unwrap_or_default();
         let outputs = match self.example(path, args) {
@@ -91,7 +87,16 @@ impl<'t> Machine<'t> {
                 let outputs = self.run_model(&model, example, args);
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
-                let outputs = outputs?;
+                let outputs = match outputs {
+                    // torch.export promotes dtypes that PyTorch does not; no runtime loads the file.
+                    Err(Stop::Raised(raised))
+                        if is_dtype_fault(&raised) && export_call::is_dynamo(self, &call) =>
+                    {
+                        self.tell(raised.finding);
+                        Value::Unknown
+                    }
+                    outputs => outputs?,
+                };
                 self.check_operators(&call, &operators);
                 if let Some(values) = values.filter(|_| !is_faulty) {
                     self.run_other_sizes(&model, &call, &values, args);
@@ -100,8 +105,9 @@ impl<'t> Machine<'t> {
             }
             None => Value::Unknown,
         };
-        let findings = export_call::after(self, &call, &outputs);
-        self.tell(findings);
+        let checked = export_call::after(self, &call, &outputs);
+        self.tell(checked.findings);
+        raised(checked.raised)?;
         Ok(self.exported(path, &model, args))
     }
 
@@ -184,4 +190,18 @@ fn is_program(call: &ExportCall) -> bool {
         "torch.onnx.export" => dynamo.is_some_and(|argument| argument.value == Value::Bool(true)),
         _ => false,
     }
+}
+
+/// Raises the exception of a fault, if there is one.
+fn raised(fault: Option<Finding>) -> Result<(), Stop> {
+    let Some(finding) = fault else { return Ok(()) };
+    // A TypeError is raised while the arguments are bound, before the exporter can wrap it.
+    let is_binding = *finding.code == *rule_ids::REMOVED_ARGUMENT.code;
+    let kind = if is_binding { "TypeError" } else { "RuntimeError" };
+    Err(Stop::Raised(Box::new(Raised { kind: kind.to_owned(), finding: Some(finding) })))
+}
+
+/// Returns true for an exception about dtypes.
+fn is_dtype_fault(raised: &Raised) -> bool {
+    raised.finding.as_ref().is_some_and(|finding| *finding.code == *rule_ids::DTYPE_MISMATCH.code)
 }

@@ -25,8 +25,7 @@ pub struct ScriptFile {
 }
 
 /// Returns a script and the local files that it may import, the script first.
-pub fn files(script: &str, path: &str, sources: &SourceFiles) -> Vec<ScriptFile> {
-    let Some(tree) = syntax::parse(script) else { return vec![] };
+pub fn files(script: &str, tree: Tree, path: &str, sources: &SourceFiles) -> Vec<ScriptFile> {
     let mut found = vec![ScriptFile { path: Arc::from(path), text: Arc::from(script), tree }];
     let mut at = 0;
     let mut total = 0;

@@ -214,6 +214,24 @@ impl<'t> Machine<'t> {
             "sys.exit" | "exit" | "quit" | "os._exit" => {
                 return Err(Stop::Raised(Box::new(Raised { kind: "SystemExit".to_owned(), finding: None })));
             }
+            "inspect.signature" => match first {
+                Some(function @ (Value::Function(_) | Value::Bound(_))) => {
+                    let names = self.parameter_names(&function.clone(), true);
+                    let entries = names.iter().map(|name| (Value::str(name), Value::Unknown)).collect();
+                    let parameters = self.dict(entries, false);
+                    self.instance("inspect.Signature", vec![("parameters", parameters)], false)
+                }
+                _ => Value::Unknown,
+            },
+            "json.loads" => {
+                let json = first.and_then(Value::text).and_then(|text| serde_json::from_str(text).ok());
+                json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
+            }
+            // Variables of the environment are strings. A script is linted with its defaults.
+            "os.environ.get" | "os.getenv" => match args.get(1, "default") {
+                Some(text @ Value::Str(_)) => text.clone(),
+                _ => Value::Unknown,
+            },
             "math.prod" => first.map_or(Value::Unknown, |first| self.product_of(first)),
             "math.sqrt" | "numpy.sqrt" => {
                 first.and_then(Value::number).map_or(Value::Unknown, |number| Value::Float(number.sqrt()))
@@ -235,6 +253,28 @@ impl<'t> Machine<'t> {
             "torch.device" => Value::Unknown,
             _ => return Ok(None),
         }))
+    }
+
+    /// Returns the value of parsed JSON.
+    fn parsed(&mut self, json: &serde_json::Value) -> Value<'t> {
+        match json {
+            serde_json::Value::Null => Value::None,
+            serde_json::Value::Bool(flag) => Value::Bool(*flag),
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(number), _) => Value::Int(number),
+                (None, number) => number.map_or(Value::Unknown, Value::Float),
+            },
+            serde_json::Value::String(text) => Value::str(text),
+            serde_json::Value::Array(items) => {
+                let items = items.iter().map(|item| self.parsed(item)).collect();
+                self.list(items)
+            }
+            serde_json::Value::Object(entries) => {
+                let entries = entries.iter().map(|(key, value)| (Value::str(key), self.parsed(value)));
+                let entries = entries.collect();
+                self.dict(entries, false)
+            }
+        }
     }
 
     /// Evaluates `functools.partial(f, …)`.

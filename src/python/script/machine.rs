@@ -8,11 +8,13 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, SourcePlace};
 
-use super::super::export_call::ExportCall;
 use super::super::syntax::text;
+use super::exporting::ExportCall;
 use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::other_sizes::Record;
+use super::pinned;
+use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
 
@@ -105,6 +107,10 @@ pub struct Machine<'t> {
     pub default_dtype: Option<DType>,
     pub default_device: Option<Rc<str>>,
     pub findings: Vec<Finding>,
+    /// The release of PyTorch that the script is for.
+    pub release: Release,
+    /// Values that `torch.save` wrote, by path.
+    pub saved: FxHashMap<Rc<str>, Value<'t>>,
     /// Calls of exporters, in the order of their evaluation.
     pub exports: Vec<ExportCall<'t>>,
     /// Whether the budget was exhausted.
@@ -145,6 +151,11 @@ impl<'t> Machine<'t> {
             default_dtype: Some(DType::Float32),
             default_device: Some(Rc::from("cpu")),
             findings: vec![],
+            release: files
+                .first()
+                .and_then(|script| pinned::release(&script.path))
+                .map_or(Release::NEWEST, |pinned| pinned.min(Release::NEWEST)),
+            saved: FxHashMap::default(),
             exports: vec![],
             exhausted: false,
             record: None,

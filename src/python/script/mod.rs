@@ -21,6 +21,8 @@ mod container_methods;
 mod containers;
 mod exceptions;
 mod export;
+mod export_call;
+mod exporting;
 mod expressions;
 mod faults;
 mod imports;
@@ -32,16 +34,24 @@ mod modules;
 mod names;
 mod other_sizes;
 mod paths;
+mod pinned;
+mod release;
 mod statements;
 mod strings;
 mod torch;
 mod unreached;
 mod unsupported;
 
+use tree_sitter::Tree;
+
 use crate::diag::{Finding, Level, rule_ids};
 use crate::source::SourceFiles;
 
 use machine::Machine;
+
+use export_call::way;
+
+pub use export_call::{Way, adjust};
 
 /// Result of a run.
 #[derive(Debug, Default)]
@@ -49,20 +59,24 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Lines of loops in exported models whose number of turns depends on no dynamic axis.
     steady: Vec<u32>,
+    /// Way in which the script exports its models.
+    pub way: Option<Way>,
 }
 
 /// Runs a script.
-pub fn lint(script: &str, path: &str, sources: &SourceFiles) -> Outcome {
-    let files = files::files(script, path, sources);
-    if files.is_empty() {
-        return Outcome::default();
-    }
+pub fn lint(script: &str, tree: Tree, path: &str, sources: &SourceFiles) -> Outcome {
+    let is_script = is_script(script);
+    let none = SourceFiles::default();
+    let files = files::files(script, tree, path, if is_script { sources } else { &none });
     let mut machine = Machine::new(&files);
-    machine.run();
+    if is_script {
+        machine.run();
+    }
     machine.check_names();
+    let way = way(&mut machine);
     let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
     let steady = steady.map(|(_, line)| *line).collect();
-    Outcome { findings: machine.findings, steady }
+    Outcome { findings: machine.findings, steady, way }
 }
 
 /// Lowers findings about unrolled loops whose number of turns is the same for all exported inputs.
@@ -79,6 +93,15 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
             finding.level = finding.level.min(Level::Info);
         }
     }
+}
+
+/// Returns false for a module of a package that exports nothing.
+///
+/// A file with relative imports does not run by itself.
+fn is_script(text: &str) -> bool {
+    let is_relative = |line: &str| line.starts_with("from .") || line.starts_with("    from .");
+    !text.lines().any(is_relative)
+        || ["export(", "to_onnx(", "jit.trace("].iter().any(|call| text.contains(call))
 }
 
 /// Adds the findings of a run to those of other analyses.

@@ -55,7 +55,7 @@ impl<'t> Machine<'t> {
                 self.convert_module(module, &|tensor| tensor.device = Some(device.clone()));
             }
             "to" | "to_empty" | "type" => self.module_to(module, args),
-            "requires_grad_" | "share_memory" | "zero_grad" | "compile" => {}
+            "requires_grad_" | "share_memory" | "zero_grad" => {}
             "apply" => {
                 // The function may change parameters, but not their shapes in practice.
                 return Ok(module.clone());
@@ -78,10 +78,14 @@ impl<'t> Machine<'t> {
             "children" | "named_children" | "values" | "items" | "keys" => {
                 return Ok(self.children_of(module, name));
             }
+            "state_dict" => return Ok(self.dict(vec![], true)),
+            "compile" => {
+                self.set_attribute(module, "_compiled_call_impl", Value::Bool(true));
+                return Ok(Value::None);
+            }
             "load_state_dict"
             | "named_parameters"
             | "named_modules"
-            | "state_dict"
             | "get_submodule"
             | "register_forward_hook"
             | "register_forward_pre_hook"

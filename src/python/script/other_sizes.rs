@@ -9,9 +9,9 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, Level, Place, rule_ids};
 
-use super::super::export_call::ExportCall;
 use super::super::syntax::{Arguments, children, field, line, one_line};
 use super::calls::Args;
+use super::exporting::ExportCall;
 use super::machine::{Eval, Machine, Stop};
 use super::tensor::{Dim, Shape, Tensor};
 use super::value::Value;
@@ -279,8 +279,13 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 
-    /// Returns the axes of each positional example that a call declares dynamic.
-    fn requested_axes(&mut self, model: &Value<'t>, call: &ExportCall<'t>, count: usize) -> Vec<Vec<i64>> {
+    /// Returns the axes of each positional example that a call declares dynamic, with their names.
+    fn requested_axes(
+        &mut self,
+        model: &Value<'t>,
+        call: &ExportCall<'t>,
+        count: usize,
+    ) -> Vec<Vec<(i64, Value<'t>)>> {
         let argument = |name: &str| {
             let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some(name));
             named.map(|argument| argument.value.clone())
@@ -315,17 +320,16 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns the axes of an entry, which is a dictionary, a list of numbers, or a list of names.
-    fn axis_list(&self, axes: &Value<'t>) -> Vec<i64> {
+    fn axis_list(&self, axes: &Value<'t>) -> Vec<(i64, Value<'t>)> {
         if let Some(entries) = self.entries(axes) {
             let given = entries.into_iter().filter(|(_, name)| is_dynamic(name));
-            return given.filter_map(|(axis, _)| axis.int()).collect();
+            return given.filter_map(|(axis, name)| Some((axis.int()?, name))).collect();
         }
         let items = self.items(axes).unwrap_or_default();
         if items.iter().all(|item| matches!(item, Value::Int(_))) {
-            return items.iter().filter_map(Value::int).collect();
+            return items.iter().filter_map(|axis| Some((axis.int()?, Value::Unknown))).collect();
         }
-        let given = (0i64..).zip(items).filter(|(_, name)| is_dynamic(name));
-        given.map(|(axis, _)| axis).collect()
+        (0i64..).zip(items).filter(|(_, name)| is_dynamic(name)).collect()
     }
 }
 
@@ -339,19 +343,30 @@ fn is_dynamic(dim: &Value) -> bool {
 }
 
 /// Returns examples with other sizes on the dynamic axes; `None` if there are no such sizes.
-fn resized<'t>(values: &[Value<'t>], axes: &[Vec<i64>], smaller: bool) -> Option<Vec<Value<'t>>> {
+fn resized<'t>(
+    values: &[Value<'t>],
+    axes: &[Vec<(i64, Value<'t>)>],
+    smaller: bool,
+) -> Option<Vec<Value<'t>>> {
     let mut changed = values.to_vec();
     let mut any = false;
+    // An axis with the name of a batch has the size of the batch.
+    let batches: Vec<&Value<'t>> = axes
+        .iter()
+        .flatten()
+        .filter(|(axis, name)| *axis == 0 && matches!(name, Value::Str(_) | Value::Object(_)))
+        .map(|(_, name)| name)
+        .collect();
     for (value, axes) in changed.iter_mut().zip(axes) {
         let Value::Tensor(tensor) = value else { continue };
         let Some(mut shape) = tensor.shape.clone() else { continue };
-        for axis in axes {
+        for (axis, name) in axes {
             let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
             let Some(Some(size)) = size else { continue };
             // The batch may have any size; other axes keep their divisors.
-            *size = match (*axis, smaller) {
-                (0, false) => *size + 1,
-                (0, true) => *size + 2,
+            *size = match (*axis == 0 || batches.contains(&name), smaller) {
+                (true, false) => *size + 1,
+                (true, true) => *size + 2,
                 (_, false) => *size * 2,
                 (_, true) if *size % 2 == 0 => *size / 2,
                 (_, true) if *size > 1 => *size - 1,

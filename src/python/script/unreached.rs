@@ -13,7 +13,8 @@ impl<'t> Machine<'t> {
         let mut todo = vec![root];
         while let Some(node) = todo.pop() {
             // Code below a condition or `try` may be for another version of PyTorch.
-            if matches!(node.kind(), "if_statement" | "try_statement" | "conditional_expression") {
+            let is_guarded = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
+            if is_guarded.contains(&node.kind()) {
                 continue;
             }
             if node.kind() == "attribute"

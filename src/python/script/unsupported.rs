@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Place, rule_ids};
 
-use super::super::export_call::ExportCall;
+use super::exporting::ExportCall;
 use super::machine::{Machine, Operator};
 use super::value::Value;
 

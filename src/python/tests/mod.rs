@@ -31,8 +31,10 @@ fn check(source: &str) {
         }
     }
     let findings = lint(&text, "net.py", &SourceFiles::default());
+    // Nearly each export has a hint about static axes.
     let mut reported: Vec<String> = findings
         .iter()
+        .filter(|finding| &*finding.rule != "static-export")
         .map(|finding| {
             let line = finding.source.as_ref().map_or(0, |source| source.line);
             format!("{line} {} {}", finding.rule, finding.level >= Level::Warning)

@@ -59,6 +59,7 @@ impl<'t> Machine<'t> {
             | "autocast"
             | "amp.autocast"
             | "cuda.amp.autocast"
+            | "cpu.amp.autocast"
             | "set_grad_enabled"
             | "onnx.select_model_mode_for_export" => {
                 let mut attributes = vec![];
@@ -70,6 +71,7 @@ impl<'t> Machine<'t> {
                 }
                 return Ok(self.instance(path, attributes, false));
             }
+            "jit.load" => return Ok(self.instance("torch.jit.ScriptModule", vec![], true)),
             "set_default_dtype" => {
                 self.default_dtype = args.get(0, "d").and_then(super::library::named_dtype);
                 return Ok(Value::None);
@@ -90,7 +92,33 @@ impl<'t> Machine<'t> {
                     _ => model,
                 });
             }
-            "manual_seed" | "save" | "load" | "set_num_threads" => return Ok(Value::Unknown),
+            "export.Dim" | "export.dynamic_shapes.Dim" => {
+                return Ok(self.dimension(args, args.get(0, "name")));
+            }
+            "export.dims" | "export.dynamic_shapes.dims" => {
+                let names = args.values();
+                return Ok(Value::tuple(names.iter().map(|name| self.dimension(args, Some(name))).collect()));
+            }
+            "save" => {
+                if let (Some(saved), Some(Value::Str(path))) = (args.get(0, "obj"), args.get(1, "f")) {
+                    self.saved.insert(path.clone(), saved.clone());
+                }
+                return Ok(Value::None);
+            }
+            "load" => {
+                let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(path));
+                // A module is not loaded by default, but a dictionary is.
+                let is_dict = |saved: &&Value<'t>| {
+                    saved.object().is_some_and(|object| self.heap.dict(object).is_some())
+                };
+                let saved = saved.filter(is_dict);
+                return Ok(saved.cloned().unwrap_or_default());
+            }
+            "set_autocast_enabled" | "set_autocast_dtype" | "set_autocast_cpu_enabled" => {
+                self.set_autocast(name, args);
+                return Ok(Value::None);
+            }
+            "manual_seed" | "set_num_threads" => return Ok(Value::Unknown),
             _ => {}
         }
         if let Some(value) = self.create(name, args)? {
@@ -100,6 +128,11 @@ impl<'t> Machine<'t> {
             self.executed(name, args.node);
         }
         if name.contains('.') && !name.starts_with("linalg.") && !name.starts_with("special.") {
+            if let Some(class) = name.strip_prefix("optim.")
+                && class.starts_with(|first: char| first.is_ascii_uppercase())
+            {
+                return Ok(self.instance(path, vec![], true));
+            }
             let is_safe = ["cuda.", "backends.", "utils.", "optim.", "random.", "onnx.", "ops."];
             if !is_safe.iter().any(|prefix| name.starts_with(prefix)) {
                 self.havoc(args);
@@ -107,5 +140,40 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         }
         self.operator(name, args)
+    }
+
+    /// Enables autocast for the rest of the script, as a context that does not end.
+    fn set_autocast(&mut self, name: &str, args: &Args<'t>) {
+        let of_cpu = name == "set_autocast_cpu_enabled";
+        let (device, value) = match args.positional.as_slice() {
+            [(device @ Value::Str(_), _), (value, _)] => (device.clone(), value.clone()),
+            [(value, _)] => (Value::str(if of_cpu { "cpu" } else { "cuda" }), value.clone()),
+            _ => return,
+        };
+        let is_meant = |machine: &Self, context: &Value<'t>| {
+            machine.library_class(context).as_deref() == Some("torch.autocast")
+                && machine.attribute_of(context, "device_type").as_ref() == Some(&device)
+        };
+        let known = self.contexts.iter().find(|context| is_meant(self, context)).cloned();
+        let attribute = if name == "set_autocast_dtype" { "dtype" } else { "enabled" };
+        match known {
+            Some(context) => self.set_attribute(&context, attribute, value),
+            None => {
+                let mut attributes = vec![("device_type", device), (attribute, value)];
+                if attribute == "dtype" {
+                    attributes.push(("enabled", Value::Bool(false)));
+                }
+                let context = self.instance("torch.autocast", attributes, false);
+                self.contexts.push(context);
+            }
+        }
+    }
+
+    /// Returns a `Dim` of `torch.export`.
+    fn dimension(&mut self, args: &Args<'t>, name: Option<&Value<'t>>) -> Value<'t> {
+        let limit = |limit: &str| args.keyword(limit).cloned().unwrap_or(Value::None);
+        let name = name.cloned().unwrap_or_default();
+        let attributes = vec![("name", name), ("min", limit("min")), ("max", limit("max"))];
+        self.instance("torch.export.Dim", attributes, false)
     }
 }

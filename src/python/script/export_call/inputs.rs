@@ -1,0 +1,341 @@
+//! The example: its type, Python numbers in it, and the file that the export writes.
+
+use tree_sitter::Node;
+
+use crate::diag::rule_ids::{ARGUMENT_TYPE, CONSTANT_INPUT, EXAMPLE_TYPE, OVERWRITTEN_FILE};
+use crate::diag::{Applicability, Level};
+
+use super::super::super::report::Piece;
+use super::super::super::syntax::{children, field, text, within};
+use super::super::binding::{Parameter, ParameterKind};
+use super::super::value::Value;
+use super::check::{Check, Words};
+use super::request::Exporter;
+use super::value_node;
+
+impl<'t> Check<'_, '_, 't> {
+    /// Checks the example.
+    pub fn example(&mut self) {
+        let request = self.request;
+        if matches!(request.exporter, Exporter::Other | Exporter::Trace) {
+            return;
+        }
+        let Some(args) = request.given("args").cloned() else { return };
+        let node = request.node("args");
+        let is_program = request.exporter == Exporter::Program;
+        let is_list = args.object().is_some_and(|object| {
+            matches!(self.machine.heap.get(object), super::super::heap::Object::List(_))
+        });
+        let is_dict = self.machine.entries(&args).is_some();
+        let source = self.source();
+        if is_list || is_program && matches!(args, Value::Tensor(_)) {
+            let what = if is_list { "a list" } else { "a tensor" };
+            let inner = value_node(node);
+            let written = text(inner, source);
+            let by = match inner.kind() {
+                "list" => {
+                    let items = written
+                        .trim_start_matches('[')
+                        .trim_end_matches(']')
+                        .trim_end()
+                        .trim_end_matches(',');
+                    format!("({items},)")
+                }
+                _ if is_list => format!("tuple({written})"),
+                _ => format!("({written},)"),
+            };
+            let note = match request.exporter {
+                Exporter::Tracing => "the tracing exporter passes the list as one argument of `forward`",
+                _ => "torch.export requires a tuple, and raises",
+            };
+            let count = self.machine.items(&args).map_or(0, |items| items.len());
+            let takes_list = request.exporter == Exporter::Tracing && (count == 0 || self.takes_list());
+            if takes_list {
+                return;
+            }
+            self.say_raised(
+                Words::new(EXAMPLE_TYPE, node, format!("the example is {what}, not a tuple"))
+                    .note(note)
+                    .help(format!("write `{}`", super::super::super::syntax::on_one_line(&by)))
+                    .rewrite(Piece::instead(inner, &by, Applicability::Safe, source)),
+            );
+        } else if is_dict && request.exporter == Exporter::Dynamo {
+            let by = format!("({},)", text(value_node(node), source));
+            self.say_raised(
+                Words::new(EXAMPLE_TYPE, node, "the example is a dictionary, not a tuple")
+                    .note("the exporter raises a KeyError")
+                    .help("pass `kwargs=…`, or a tuple that ends with the dictionary")
+                    .rewrite(Piece::instead(value_node(node), &by, Applicability::Safe, source)),
+            );
+        } else if self.is_size(&args) {
+            self.say_raised(
+                Words::new(EXAMPLE_TYPE, node, "the example is a tuple of numbers, not of tensors")
+                    .note("the exporter passes each number as an argument of `forward`")
+                    .help("pass a tensor of this size: `torch.randn(…)`"),
+            );
+        } else if self.is_array(&args) {
+            self.array(node, &args);
+        }
+        self.items_of_example();
+    }
+
+    /// Returns true if the parameter of `forward` may be a list: it is indexed or iterated over.
+    fn takes_list(&mut self) -> bool {
+        let Some(model) = self.request.model().cloned() else { return true };
+        let Some(function) = self.machine.forward_function(&model) else { return false };
+        let Some(parameters) = self.machine.forward_parameters(&model) else { return true };
+        let Some(first) = parameters.first() else { return true };
+        let source = self.machine.source(function.file);
+        let Some(body) = field(function.node, "body") else { return true };
+        within(body).iter().any(|node| {
+            let parent = node.parent();
+            let kind = parent.map_or("", |parent| parent.kind());
+            let of = parent.and_then(|parent| field(parent, "value").or_else(|| field(parent, "right")));
+            let is_listed = matches!(kind, "subscript" | "for_statement" | "for_in_clause" | "list_splat")
+                && (of == Some(*node) || kind == "list_splat");
+            node.kind() == "identifier"
+                && text(*node, source) == first.name
+                && (is_listed || kind == "assignment")
+        })
+    }
+
+    /// Returns true for a size in place of an example.
+    fn is_size(&self, args: &Value<'t>) -> bool {
+        let Value::Tuple(items) = args else { return false };
+        let is_number = |item: &Value| matches!(item, Value::Int(_));
+        let model = self.request.model().cloned().unwrap_or_default();
+        let is_sequential = self.machine.library_class(&model).as_deref() == Some("torch.nn.Sequential")
+            && self.machine.forward_function(&model).is_none();
+        items.len() > 1 && items.iter().all(is_number)
+            || is_sequential && items.first().is_some_and(is_number)
+    }
+
+    /// Returns true for a NumPy array or an image.
+    fn is_array(&self, value: &Value<'t>) -> bool {
+        let class = self.machine.library_class(value).unwrap_or_default();
+        class.starts_with("numpy.") || class.starts_with("PIL.")
+    }
+
+    fn array(&mut self, node: Node<'t>, value: &Value<'t>) {
+        let class = self.machine.library_class(value).unwrap_or_default();
+        let (what, help) = if class.starts_with("PIL.") {
+            ("an image", "convert it, as in `torchvision.transforms.functional.to_tensor(image)[None]`")
+        } else {
+            ("a NumPy array", "convert it: `torch.from_numpy(…)`")
+        };
+        self.say_raised(
+            Words::new(EXAMPLE_TYPE, node, format!("the example is {what}, not a tensor"))
+                .note("the exporter requires tensors, and raises")
+                .help(help),
+        );
+    }
+
+    /// Checks the items of the example.
+    fn items_of_example(&mut self) {
+        let request = self.request;
+        let Some(inputs) = request.inputs.clone() else { return };
+        let node = request.node("args");
+        if let Some(input) = inputs.iter().find(|input| self.is_array(&input.value)) {
+            self.array(node, &input.value.clone());
+            return;
+        }
+        let model = request.model().cloned().unwrap_or_default();
+        let parameters = self.machine.forward_parameters(&model);
+        if request.exporter == Exporter::Tracing {
+            self.keyword_only(&inputs, parameters.as_deref().unwrap_or_default());
+        }
+        let body = self
+            .machine
+            .forward_function(&model)
+            .and_then(|function| Some((field(function.node, "body")?, self.machine.source(function.file))));
+        if let (Exporter::Tracing, Some((body, source))) = (request.exporter, body) {
+            self.default_numbers(&inputs, parameters.as_deref().unwrap_or_default(), body, source);
+        }
+        for (at, input) in inputs.iter().enumerate() {
+            let (Value::Int(_) | Value::Float(_)) = input.value else { continue };
+            let name = input
+                .name
+                .as_ref()
+                .map(ToString::to_string)
+                .or_else(|| Some(parameters.as_ref()?.get(at)?.name.to_owned()));
+            if request.exporter == Exporter::Tracing {
+                // The tracing exporter makes a tensor of a number, but `range` needs a number.
+                let is_count = body.zip(name.as_deref()).is_some_and(|((body, source), name)| {
+                    within(body).into_iter().any(|node| is_range_of(node, name, source))
+                });
+                if !is_count {
+                    continue;
+                }
+            }
+            let shown = match &input.value {
+                Value::Int(number) => number.to_string(),
+                Value::Float(number) => number.to_string(),
+                _ => String::new(),
+            };
+            let what = name.map_or_else(|| format!("argument {}", at + 1), |name| format!("`{name}`"));
+            let node = if input.name.is_some() && request.argument("kwargs").is_some() {
+                request.node("kwargs")
+            } else {
+                node
+            };
+            self.say(
+                Words::new(
+                    CONSTANT_INPUT,
+                    node,
+                    format!("{what} is the Python number {shown}, which becomes a constant of the file"),
+                )
+                .note(if request.exporter == Exporter::Tracing {
+                    "`range` converts it to a number, which is not traced"
+                } else {
+                    "with `dynamo=True`, only tensors become inputs"
+                })
+                .help(format!("pass a tensor, such as `torch.tensor({shown})`, or accept the constant")),
+            );
+        }
+    }
+
+    /// Reports floats among the defaults of `forward`, which the tracing exporter makes inputs of the file.
+    fn default_numbers(
+        &mut self,
+        inputs: &[super::request::Input<'t>],
+        parameters: &[Parameter<'t>],
+        body: Node<'t>,
+        source: &str,
+    ) {
+        for (at, parameter) in parameters.iter().enumerate() {
+            let is_given = at < inputs.iter().filter(|input| input.name.is_none()).count()
+                || inputs.iter().any(|input| input.name.as_deref() == Some(parameter.name));
+            let is_float = parameter.default.is_some_and(|default| default.kind() == "float");
+            let in_arithmetic = within(body).into_iter().any(|node| {
+                let parent = node.parent().map_or("", |parent| parent.kind());
+                node.kind() == "identifier"
+                    && text(node, source) == parameter.name
+                    && matches!(parent, "binary_operator" | "augmented_assignment")
+            });
+            if is_given || !is_float || !in_arithmetic || parameter.kind != ParameterKind::Positional {
+                continue;
+            }
+            let node = self.request.node("args");
+            self.say(
+                Words::new(
+                    CONSTANT_INPUT,
+                    node,
+                    format!("the default of `{}` is a number, which becomes an input of the file", parameter.name),
+                )
+                .note("the tracing exporter passes the defaults of `forward`, too, and makes float64 tensors of numbers")
+                .help("store the number in `__init__`, or pass a tensor"),
+            );
+        }
+    }
+
+    /// Reports keyword-only parameters, to which the tracing exporter passes positional arguments.
+    fn keyword_only(&mut self, inputs: &[super::request::Input<'t>], parameters: &[Parameter<'t>]) {
+        let is_only = |name: &str| {
+            parameters.iter().any(|one| one.name == name && one.kind == ParameterKind::KeywordOnly)
+        };
+        let name = inputs.iter().filter_map(|input| input.name.clone()).find(|name| is_only(name));
+        let Some(name) = name else { return };
+        let node = match self.request.argument("kwargs") {
+            Some(_) => self.request.node("kwargs"),
+            None => self.request.node("args"),
+        };
+        self.say_raised(
+            Words::new(EXAMPLE_TYPE, node, format!("`{name}` is a keyword-only parameter of `forward`"))
+                .note("the tracing exporter passes all examples by position, and raises a TypeError")
+                .help("remove the `*` from the parameters of `forward`, or export with `dynamo=True`"),
+        );
+    }
+
+    /// Checks the file: an export in a loop that writes the same file again.
+    pub fn file(&mut self) {
+        let request = self.request;
+        if request.function != "torch.onnx.export" {
+            return;
+        }
+        if let Some(Value::Int(_) | Value::Float(_) | Value::Bool(_)) = request.given("f") {
+            let node = request.node("f");
+            self.say_raised(
+                Words::new(ARGUMENT_TYPE, node, format!("`{}` is no path of a file", self.shown(node)))
+                    .help("pass the path of the file as the third argument"),
+            );
+            return;
+        }
+        let Some(Value::Str(path)) = request.given("f") else { return };
+        let is_same_file = |earlier: &&super::super::exporting::ExportCall<'t>| {
+            !std::ptr::eq(*earlier, request.call)
+                && earlier.node == request.call.node
+                && earlier.file == request.call.file
+                && file_of(earlier).is_some_and(|other| other.text() == Some(path))
+        };
+        // The last export of the list is this call.
+        let earlier = self.machine.exports.len().saturating_sub(1);
+        let Some(before) = self.machine.exports[..earlier].iter().find(is_same_file).cloned() else { return };
+        let same = |a: &super::super::exporting::Argument<'t>, b: &super::super::exporting::Argument<'t>| {
+            a.name == b.name && a.value == b.value
+        };
+        let is_repeated = before.arguments.len() == request.call.arguments.len()
+            && before.arguments.iter().zip(&request.call.arguments).all(|(a, b)| same(a, b));
+        if is_repeated || self.is_file_used(path) {
+            return;
+        }
+        let node = request.node("f");
+        self.say(
+            Words::new(OVERWRITTEN_FILE, node, format!("each turn of the loop writes `{path}`"))
+                .at(Level::Warning)
+                .note("only the file of the last turn remains")
+                .help("make the name of the file depend on the loop variable"),
+        );
+    }
+
+    /// Returns true if code around the call, other than the call, may use the file.
+    fn is_file_used(&self, path: &str) -> bool {
+        let source = self.source();
+        let call = self.request.call.node;
+        let mut around = call;
+        while let Some(parent) = around.parent() {
+            around = parent;
+            if matches!(parent.kind(), "for_statement" | "while_statement" | "function_definition" | "module")
+            {
+                break;
+            }
+        }
+        let written = self.request.argument("f").and_then(|argument| argument.node);
+        let name = written.map(value_node).filter(|node| node.kind() == "identifier");
+        let name = name.map(|node| text(node, source));
+        let literal = |node: &Node<'t>| node.kind() == "string" && text(*node, source).contains(path);
+        let is_inside = |node: &Node<'t>| call.byte_range().contains(&node.start_byte());
+        let is_plain_use = |node: &Node<'t>| {
+            let callee =
+                node.parent().and_then(|list| list.parent()).and_then(|call| field(call, "function"));
+            callee.is_none_or(|callee| text(callee, source) != "print")
+                && node.parent().is_some_and(|parent| {
+                    !(parent.kind() == "assignment" && field(parent, "left") == Some(*node))
+                })
+        };
+        within(around).iter().any(|node| {
+            let is_name = node.kind() == "identifier" && Some(text(*node, source)) == name;
+            (is_name || literal(node))
+                && !is_inside(node)
+                && is_plain_use(node)
+                && node
+                    .parent()
+                    .is_some_and(|parent| matches!(parent.kind(), "argument_list" | "keyword_argument"))
+        })
+    }
+}
+
+/// Returns true for `range(name)` and similar calls.
+fn is_range_of(node: Node, name: &str, source: &str) -> bool {
+    let callee = if node.kind() == "call" { field(node, "function") } else { None };
+    callee.is_some_and(|callee| text(callee, source) == "range")
+        && field(node, "arguments").is_some_and(|arguments| {
+            children(arguments).iter().any(|argument| text(*argument, source) == name)
+        })
+}
+
+/// Returns the file that a call of `torch.onnx.export` writes.
+fn file_of<'c, 't>(call: &'c super::super::exporting::ExportCall<'t>) -> Option<&'c Value<'t>> {
+    let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("f"));
+    let third = call.arguments.get(2).filter(|argument| argument.name.is_none());
+    named.or(third).map(|argument| &argument.value)
+}

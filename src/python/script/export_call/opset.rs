@@ -1,0 +1,90 @@
+//! `opset_version`: limits of the exporters, and of the converter that lowers the opset of a program.
+
+use crate::diag::rule_ids::UNSUPPORTED_OPSET;
+use crate::diag::{Applicability, Level};
+
+use super::super::super::report::Piece;
+use super::super::release::Release;
+use super::super::value::Value;
+use super::check::{Check, Words};
+use super::request::Exporter;
+use super::signature;
+use super::value_node;
+
+/// Limits of an exporter. Beyond them, it writes no file, or one that no runtime loads.
+struct Limits {
+    lowest: i64,
+    highest: i64,
+    /// The highest opset that the exporter supports officially.
+    supported: i64,
+}
+
+const TRACING: Limits = Limits { lowest: 7, highest: 23, supported: 20 };
+const DYNAMO: Limits = Limits { lowest: 7, highest: 26, supported: 26 };
+
+impl<'t> Check<'_, '_, 't> {
+    /// Checks the opset.
+    pub fn opset(&mut self) {
+        let request = self.request;
+        let Some(Value::Int(opset)) = request.given("opset_version") else { return };
+        let (limits, name) = match request.exporter {
+            Exporter::Tracing if request.release < Release(2, 4) => {
+                let Some(highest) = signature::tracing_limit(request.release) else { return };
+                (Limits { highest, supported: highest, ..TRACING }, "the tracing exporter")
+            }
+            Exporter::Tracing => (TRACING, "the tracing exporter"),
+            Exporter::Dynamo if request.release < Release(2, 9) => return,
+            Exporter::Dynamo => (DYNAMO, "the exporter of `dynamo=True`"),
+            _ => return,
+        };
+        let node = request.node("opset_version");
+        let inner = value_node(node);
+        let by = |opset: i64| {
+            let is_literal = inner.kind() == "integer";
+            let piece = Piece::instead(inner, &opset.to_string(), Applicability::Unsafe, self.source());
+            piece.filter(|_| is_literal)
+        };
+        if *opset > limits.highest {
+            let rewrite = by(limits.supported);
+            let is_tracing = request.exporter == Exporter::Tracing;
+            let note = if is_tracing { "the exporter raises" } else { "ONNX Runtime does not load the file" };
+            let words = Words::new(UNSUPPORTED_OPSET, node, format!("{name} does not support opset {opset}"))
+                .note(note)
+                .help(format!("use opset {} at most", limits.supported))
+                .rewrite(rewrite);
+            if is_tracing { self.say_raised(words) } else { self.say(words) }
+        } else if *opset < limits.lowest {
+            let is_tracing = request.exporter == Exporter::Tracing;
+            let rewrite = by(if is_tracing { 17 } else { 18 });
+            self.say(
+                Words::new(UNSUPPORTED_OPSET, node, format!("{name} does not support opset {opset}"))
+                    .at(if is_tracing { Level::Error } else { Level::Warning })
+                    .note(if request.exporter == Exporter::Tracing {
+                        "it writes operators that ONNX Runtime does not implement"
+                    } else {
+                        "the file has opset 18 instead"
+                    })
+                    .help("use opset 17 or later")
+                    .rewrite(rewrite),
+            );
+        } else if *opset < 18 && request.exporter == Exporter::Dynamo {
+            self.say(
+                Words::new(UNSUPPORTED_OPSET, node, format!("{name} may keep opset 18 instead of {opset}"))
+                    .at(Level::Info)
+                    .note("it writes opset 18 and converts the file, which fails for many operators without an error")
+                    .help(format!("convert the file: `onnx-fix --opset {opset} model.onnx -o older.onnx`")),
+            );
+        } else if *opset > limits.supported {
+            self.say(
+                Words::new(
+                    UNSUPPORTED_OPSET,
+                    node,
+                    format!("{name} does not support opset {opset} officially"),
+                )
+                .at(Level::Info)
+                .note("it warns, and writes the operators of opset 20 as those of the opset")
+                .help(format!("use opset {} at most, or export with `dynamo=True`", limits.supported)),
+            );
+        }
+    }
+}

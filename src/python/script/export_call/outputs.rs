@@ -1,0 +1,245 @@
+//! Checks after the model ran: unused inputs, the number, order and axes of the outputs.
+
+use tree_sitter::Node;
+
+use crate::diag::rule_ids::{INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
+
+use super::super::super::syntax::{bare, children, field, string, text, within};
+use super::super::value::Value;
+use super::check::{Check, Words};
+use super::request::Exporter;
+
+impl<'t> Check<'_, '_, 't> {
+    /// Checks the result of `forward`.
+    pub fn outputs(&mut self, outputs: &Value<'t>) {
+        if self.request.function != "torch.onnx.export" {
+            return;
+        }
+        self.unused_inputs();
+        let mut tensors = vec![];
+        if outputs_of(self, outputs, &mut tensors, 0).is_some() && !tensors.is_empty() {
+            self.output_count(tensors.len());
+            self.output_axes(&tensors);
+        }
+        self.output_order();
+        self.input_order();
+    }
+
+    /// Reports input names that are those of other inputs.
+    fn input_order(&mut self) {
+        let request = self.request;
+        let Some(names) = self.names("input_names").filter(|names| names.len() > 1) else { return };
+        let Some(model) = request.model().cloned() else { return };
+        let (Some(inputs), Some(parameters)) =
+            (request.inputs.clone(), self.machine.forward_parameters(&model))
+        else {
+            return;
+        };
+        let positional = inputs.iter().filter(|input| input.name.is_none()).count();
+        let mut own: Vec<String> =
+            parameters.iter().take(positional).map(|parameter| parameter.name.to_owned()).collect();
+        let keywords: Vec<String> =
+            inputs.iter().filter_map(|input| input.name.as_ref().map(ToString::to_string)).collect();
+        match request.exporter {
+            // Keyword arguments keep the order of their dictionary.
+            Exporter::Dynamo => own.extend(keywords),
+            Exporter::Tracing => own.extend(
+                parameters
+                    .iter()
+                    .skip(positional)
+                    .filter(|parameter| keywords.iter().any(|name| name == parameter.name))
+                    .map(|parameter| parameter.name.to_owned()),
+            ),
+            _ => return,
+        }
+        let own: Vec<Option<String>> = own.into_iter().map(Some).collect();
+        if let Some((own_name, given)) = crossed(&own, &names) {
+            let node = request.node("input_names");
+            self.say(
+                Words::new(
+                    INPUT_ORDER,
+                    node,
+                    format!("the input `{own_name}` of `forward` gets the name `{given}`"),
+                )
+                .note("names are assigned to the inputs in the order of the example")
+                .help("list the names in the order of the example"),
+            );
+        }
+    }
+
+    /// Reports tensors that `forward` does not use.
+    fn unused_inputs(&mut self) {
+        let request = self.request;
+        // `dynamo=True` keeps unused inputs.
+        if request.exporter != Exporter::Tracing {
+            return;
+        }
+        let Some(model) = request.model().cloned() else { return };
+        let (Some(function), Some(inputs)) = (self.machine.forward_function(&model), request.inputs.clone())
+        else {
+            return;
+        };
+        let Some(parameters) = self.machine.forward_parameters(&model) else { return };
+        let Some(body) = field(function.node, "body") else { return };
+        let source = self.machine.source(function.file);
+        let nodes = all_within(body);
+        if nodes
+            .iter()
+            .any(|node| node.kind() == "call" && matches!(callee(*node, source), "locals" | "vars" | "eval"))
+        {
+            return;
+        }
+        let names = self.names("input_names").unwrap_or_default();
+        for (at, parameter) in parameters.iter().enumerate() {
+            let given = inputs.iter().enumerate().find(|(place, input)| match &input.name {
+                Some(name) => **name == *parameter.name,
+                None => *place == at,
+            });
+            let Some((place, input)) = given else { continue };
+            let is_used = nodes.iter().any(|node| is_use(*node, parameter.name, source))
+                && !is_overwritten(body, parameter.name, source);
+            if input.value.tensor().is_none() || is_used {
+                continue;
+            }
+            let shown = names.get(place).cloned().unwrap_or_else(|| parameter.name.to_owned());
+            let node = request.node("args");
+            let words =
+                Words::new(UNUSED_INPUT, node, format!("`forward` does not use `{}`", parameter.name))
+                    .note("the tracing exporter drops the input: feeding it to a runtime fails")
+                    .help(format!("use it in `forward`, or remove `{shown}` from the example and the names"));
+            let definition = field(function.node, "parameters").map(children).unwrap_or_default();
+            let named = definition.into_iter().find(|node| {
+                let name = field(*node, "name").or_else(|| children(*node).first().copied()).unwrap_or(*node);
+                text(name, source) == parameter.name
+            });
+            let named = named.unwrap_or(function.node);
+            self.say(words.related(function.file, named, "the parameter"));
+        }
+    }
+
+    /// Reports output names that are those of other outputs.
+    fn output_order(&mut self) {
+        let request = self.request;
+        let Some(names) = self.names("output_names").filter(|names| names.len() > 1) else { return };
+        let Some(model) = request.model().cloned() else { return };
+        let Some(function) = self.machine.forward_function(&model) else { return };
+        let source = self.machine.source(function.file);
+        let Some(body) = field(function.node, "body") else { return };
+        let returned: Vec<Node> =
+            within(body).into_iter().filter(|node| node.kind() == "return_statement").collect();
+        let [only] = returned.as_slice() else { return };
+        let Some(value) = children(*only).first().copied() else { return };
+        let own = returned_names(bare(value), source);
+        let Some((own_name, given)) = crossed(&own, &names) else { return };
+        let node = request.node("output_names");
+        self.say(
+            Words::new(
+                OUTPUT_ORDER,
+                node,
+                format!("the output `{own_name}` of `forward` gets the name `{given}`"),
+            )
+            .note("names are assigned to the outputs in their order")
+            .help("list the names in the order in which `forward` returns the tensors"),
+        );
+    }
+}
+
+/// Returns a name and the other name that it gets, if both belong to each other's list.
+fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)> {
+    own.iter().enumerate().find_map(|(at, name)| {
+        let name = name.as_ref()?;
+        let place = names.iter().position(|other| other == name)?;
+        let other = names.get(at)?;
+        let is_crossed = place != at && own.iter().flatten().any(|own| own == other);
+        is_crossed.then(|| (name.clone(), other.clone()))
+    })
+}
+
+/// Returns the names of returned values: variables, attributes, or keys of a dictionary.
+fn returned_names(value: Node, source: &str) -> Vec<Option<String>> {
+    let name = |node: Node| match bare(node).kind() {
+        "identifier" => Some(text(bare(node), source).to_owned()),
+        "attribute" => field(bare(node), "attribute").map(|name| text(name, source).to_owned()),
+        // `self.boxes(x)` computes the boxes.
+        "call" => {
+            let method = field(bare(node), "function").filter(|function| function.kind() == "attribute")?;
+            let object = field(method, "object").map_or("", |object| text(object, source));
+            (object == "self").then(|| field(method, "attribute"))?.map(|name| text(name, source).to_owned())
+        }
+        _ => None,
+    };
+    match value.kind() {
+        "tuple" | "expression_list" | "list" => children(value).into_iter().map(name).collect(),
+        "dictionary" => {
+            let pairs = children(value).into_iter();
+            pairs.map(|pair| string(field(pair, "key")?, source).map(str::to_owned)).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// Appends the tensors in a result; `None` if they are not known.
+fn outputs_of<'t>(
+    check: &Check<'_, '_, 't>,
+    value: &Value<'t>,
+    into: &mut Vec<Value<'t>>,
+    depth: u32,
+) -> Option<()> {
+    match value {
+        Value::Tensor(_) => into.push(value.clone()),
+        Value::None => {}
+        Value::Tuple(_) | Value::Object(_) if depth < 8 => {
+            let items = match check.machine.entries(value) {
+                Some(entries) => entries.into_iter().map(|(_, value)| value).collect(),
+                None => check.machine.items(value)?,
+            };
+            for item in items {
+                outputs_of(check, &item, into, depth + 1)?;
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Returns all nodes of a body, including those of nested functions.
+fn all_within(body: Node) -> Vec<Node> {
+    let mut found = vec![];
+    let mut todo = vec![body];
+    while let Some(node) = todo.pop() {
+        found.push(node);
+        todo.extend(children(node));
+    }
+    found
+}
+
+fn callee<'s>(call: Node, source: &'s str) -> &'s str {
+    field(call, "function").map_or("", |function| text(function, source))
+}
+
+/// Returns true if the first statement with a variable assigns it without reading it.
+fn is_overwritten(body: Node, name: &str, source: &str) -> bool {
+    let mentions = |node: Node| {
+        all_within(node).into_iter().any(|node| node.kind() == "identifier" && text(node, source) == name)
+    };
+    let Some(first) = children(body).into_iter().find(|statement| mentions(*statement)) else { return false };
+    let assignment = children(first).first().copied().filter(|node| node.kind() == "assignment");
+    assignment.is_some_and(|assignment| {
+        let left = field(assignment, "left").is_some_and(|left| text(left, source) == name);
+        left && field(assignment, "right").is_some_and(|right| !mentions(right))
+    })
+}
+
+/// Returns true if a node reads a variable.
+fn is_use(node: Node, name: &str, source: &str) -> bool {
+    if node.kind() != "identifier" || text(node, source) != name {
+        return false;
+    }
+    node.parent().is_none_or(|parent| match parent.kind() {
+        "attribute" => field(parent, "object") == Some(node),
+        "keyword_argument" => field(parent, "value") == Some(node),
+        "assignment" => field(parent, "left") != Some(node),
+        "delete_statement" => false,
+        _ => true,
+    })
+}
