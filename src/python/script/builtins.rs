@@ -6,7 +6,7 @@ use super::calls::Args;
 use super::heap::Object;
 use super::library::whole_number;
 use super::machine::{Eval, Machine, Stop};
-use super::other_sizes::Taken;
+use super::record::Taken;
 use super::strings::printed;
 use super::value::{Ref, Value};
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::field;
 use super::machine::Machine;
-use super::other_sizes::Taken;
+use super::record::Taken;
 use super::statements::{Flow, Step};
 use super::value::Value;
 

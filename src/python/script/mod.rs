@@ -35,6 +35,7 @@ mod names;
 mod other_sizes;
 mod paths;
 mod pinned;
+mod record;
 mod release;
 mod statements;
 mod strings;

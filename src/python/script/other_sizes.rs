@@ -13,34 +13,9 @@ use super::super::syntax::{Arguments, children, field, line, one_line};
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::machine::{Eval, Machine, Stop};
+use super::record::{Record, Taken};
 use super::tensor::{Dim, Shape, Tensor};
 use super::value::Value;
-
-/// A number or decision that Python takes from sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// `int(n)`, `len(x)`
-    Number,
-    /// The number of turns of a loop.
-    Turns,
-    /// The condition of a branch.
-    Branch,
-    /// The length of the keys of an attention layer, which the tracing exporter always fixes.
-    Length,
-}
-
-/// The numbers that Python takes while a model runs.
-#[derive(Debug, Default)]
-pub struct Record<'t> {
-    /// File, node and number, in the order of evaluation.
-    numbers: Vec<(usize, usize, i64)>,
-    /// Next number to replay; `None` while they are recorded.
-    at: Option<usize>,
-    /// Numbers that differ from those of the example.
-    differing: Vec<(Taken, usize, Node<'t>, i64)>,
-    /// Reshapes with a literal size, in the order of evaluation.
-    pub reshapes: Vec<(usize, Node<'t>)>,
-}
 
 impl<'t> Machine<'t> {
     /// Returns a number that Python takes at `node`: while replaying, the number of the example.

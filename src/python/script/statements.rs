@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, fields};
 use super::machine::{Eval, Machine, Raised, Stop};
-use super::other_sizes::Taken;
+use super::record::Taken;
 use super::value::Value;
 
 /// Continuation after a statement.

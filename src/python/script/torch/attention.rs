@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::other_sizes::Taken;
+use super::super::record::Taken;
 use super::super::tensor::{Dim, Tensor, shown};
 use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
