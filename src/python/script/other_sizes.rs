@@ -69,7 +69,10 @@ impl<'t> Machine<'t> {
         let lines = |loops: Vec<(usize, Node<'t>)>| -> Vec<(usize, u32)> {
             loops.into_iter().map(|(file, node)| (file, line(node))).collect()
         };
-        if self.exhausted || call.exporter != "torch.onnx.export" {
+        // The names of inputs count the tensors in lists, too.
+        let is_nested = values.iter().any(|value| !matches!(value, Value::Tensor(_)) && !value.is_plain())
+            || values.iter().any(|value| matches!(value, Value::Tuple(_)));
+        if self.exhausted || is_nested || call.exporter != "torch.onnx.export" {
             self.varying.extend(lines(loops));
             return;
         }

@@ -156,3 +156,12 @@ fn branches_on_data_are_errors_of_torch_export() {
         "torch.onnx.export(Net(), torch.randn(2, 4), 'net.onnx', dynamo=True)",
     );
 }
+
+#[test]
+fn models_with_lists_of_inputs_do_not_run_at_other_sizes() {
+    check(
+        "class Net(nn.Module):\n    def forward(self, x, others):\n        return torch.stack([x, *others], 1)\n\n\n\
+         x = torch.randn(2, 3)\ntorch.onnx.export(Net(), (x, [x, x]), 'net.onnx', dynamo=False, \n    \
+         input_names=['x', 'a', 'b'], dynamic_axes={'x': {0: 'n'}, 'a': {0: 'n'}, 'b': {0: 'n'}})\n",
+    );
+}
