@@ -65,7 +65,7 @@ impl<'t> Machine<'t> {
         args: &Args<'t>,
     ) {
         let mut loops = std::mem::take(&mut self.loops);
-        let axes = self.requested_axes(model, call, values.len());
+        let axes = self.requested_axes(model, call, values);
         let lines = |loops: Vec<(usize, Node<'t>)>| -> Vec<(usize, u32)> {
             loops.into_iter().map(|(file, node)| (file, line(node))).collect()
         };
@@ -262,8 +262,9 @@ impl<'t> Machine<'t> {
         &mut self,
         model: &Value<'t>,
         call: &ExportCall<'t>,
-        count: usize,
+        values: &[Value<'t>],
     ) -> Vec<Vec<(i64, Value<'t>)>> {
+        let count = values.len();
         let argument = |name: &str| {
             let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some(name));
             named.map(|argument| argument.value.clone())
@@ -271,9 +272,12 @@ impl<'t> Machine<'t> {
         let mut found = vec![vec![]; count];
         if let Some(axes) = argument("dynamic_axes") {
             let names = argument("input_names").and_then(|names| self.items(&names)).unwrap_or_default();
+            // The names are for the tensors, without the `None` between them.
+            let inputs: Vec<usize> = (0..count).filter(|at| values[*at] != Value::None).collect();
             for (name, axes) in self.entries(&axes).unwrap_or_default() {
-                if let Some(at) = names.iter().position(|known| *known == name).filter(|at| *at < count) {
-                    found[at] = self.axis_list(&axes);
+                let at = names.iter().position(|known| *known == name);
+                if let Some(at) = at.and_then(|at| inputs.get(at)) {
+                    found[*at] = self.axis_list(&axes);
                 }
             }
         }

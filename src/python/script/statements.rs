@@ -152,8 +152,21 @@ impl<'t> Machine<'t> {
         match truth {
             Some(true) => first(self),
             Some(false) => second(self),
+            // One branch is for other releases of a library.
+            None if condition.is_some_and(|condition| self.asks_for_release(condition)) => {
+                self.quiet += 1;
+                let flow = self.either(first, second);
+                self.quiet -= 1;
+                flow
+            }
             None => self.either(first, second),
         }
+    }
+
+    /// Returns true if a condition depends on the release of a library: its version, or what it has.
+    fn asks_for_release(&self, condition: Node<'t>) -> bool {
+        let text = self.text(condition).to_ascii_lowercase();
+        ["version", "hasattr(", "signature(", "find_spec("].iter().any(|word| text.contains(word))
     }
 
     fn with_statement(&mut self, node: Node<'t>) -> Step<'t> {

@@ -165,3 +165,30 @@ fn models_with_lists_of_inputs_do_not_run_at_other_sizes() {
          input_names=['x', 'a', 'b'], dynamic_axes={'x': {0: 'n'}, 'a': {0: 'n'}, 'b': {0: 'n'}})\n",
     );
 }
+
+#[test]
+fn branches_for_other_releases_are_not_reported() {
+    for condition in
+        ["torch.__version__.startswith('1.')", "hasattr(torch.onnx, 'dynamo_export')", "VERSION < (2, 0)"]
+    {
+        check_model(
+            "self.fc = nn.Linear(3, 5)",
+            "return self.fc(x)",
+            &format!(
+                "from config import VERSION\nx = torch.randn(2, 3)\nif {condition}:\n    \
+                 torch.onnx.export(Net(), x, 'net.onnx', example_outputs=Net()(x))\nelse:\n    \
+                 torch.onnx.export(Net(), x, 'net.onnx', dynamo=False)"
+            ),
+        );
+    }
+}
+
+#[test]
+fn names_of_inputs_skip_absent_ones() {
+    check(
+        "class Net(nn.Module):\n    def forward(self, x, context=None, mask=None):\n        \
+         return x * mask[:, :, None]\n\n\n\
+         torch.onnx.export(Net(), (torch.randn(2, 4, 8), None, torch.ones(2, 4)), 'net.onnx', dynamo=False,\n    \
+         input_names=['x', 'mask'], dynamic_axes={'x': {0: 'n', 1: 't'}, 'mask': {0: 'n', 1: 't'}})\n",
+    );
+}
