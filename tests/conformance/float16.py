@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from . import models, parallel, peer_tools, peers, runner, tools
+from . import models, parallel, peer_tools, runner, tools
 
 OURS, THEIRS = "onnx-fix", "onnxconverter-common"
 # Tolerance: TIMES the change from rounding the weights, plus SHARE of the largest element, plus TIMES the smallest positive
@@ -102,7 +102,7 @@ def _judge(item) -> Row:
         if not failed:
             made = onnx.load(path)
             row.sizes[tool] = path.stat().st_size / model.path.stat().st_size
-            row.casts[tool] = sum(node.op_type == "Cast" for node in peers.nodes(made))
+            row.casts[tool] = sum(node.op_type == "Cast" for node in runner.nodes(made))
     return row
 
 
@@ -146,7 +146,7 @@ def _rounded(value: np.ndarray) -> np.ndarray:
 def _with_rounded_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     rounded = onnx.ModelProto()
     rounded.CopyFrom(model)
-    constants = [node.attribute[0].t for node in peers.nodes(rounded) if node.op_type == "Constant"]
+    constants = [node.attribute[0].t for node in runner.nodes(rounded) if node.op_type == "Constant"]
     for tensor in [*rounded.graph.initializer, *constants]:
         if tensor.data_type == onnx.TensorProto.FLOAT:
             with np.errstate(over="ignore"):

@@ -97,23 +97,11 @@ def _difference(path, fused) -> str:
 
 def cores(model: onnx.ModelProto) -> int:
     """Returns the number of attention cores in a model, its subgraphs and functions."""
-    return sum(map(_cores_of, [*_graphs(model.graph), *model.functions]))
-
-
-def _graphs(graph):
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _graphs(attribute.g)
-
-
-def _cores_of(graph) -> int:
     users = collections.defaultdict(list)
-    for node in graph.node:
+    for node in runner.nodes(model):
         for at, name in enumerate(node.input):
             users[name].append((node, at))
-    return sum(_reaches_product(node.output[0], users) for node in graph.node if node.op_type == "Softmax")
+    return sum(_reaches_product(node.output[0], users) for node in runner.nodes(model) if node.op_type == "Softmax")
 
 
 def _reaches_product(name, users) -> bool:

@@ -92,7 +92,7 @@ def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str
 
 def _fault(model, original: onnx.ModelProto, path: Path) -> str:
     result = onnx.load(path)
-    foreign = {node.domain for node in nodes(result)} - {node.domain for node in nodes(original)} - {"", "ai.onnx"}
+    foreign = {node.domain for node in runner.nodes(result)} - {node.domain for node in runner.nodes(original)} - {"", "ai.onnx"}
     if foreign:
         return f"operators of {', '.join(sorted(foreign))}"
     try:
@@ -101,19 +101,9 @@ def _fault(model, original: onnx.ModelProto, path: Path) -> str:
         return " ".join(str(error).split())[:200]
 
 
-def nodes(model: onnx.ModelProto):
-    """Yields the nodes of all graphs and functions of a model."""
-    open_lists = [model.graph.node, *(function.node for function in model.functions)]
-    while open_lists:
-        for node in open_lists.pop():
-            yield node
-            for attribute in node.attribute:
-                open_lists += [body.node for body in (attribute.g, *attribute.graphs)]
-
-
 def operators(model: onnx.ModelProto) -> collections.Counter:
     """Counts the nodes of each operator."""
-    return collections.Counter(node.op_type for node in nodes(model))
+    return collections.Counter(node.op_type for node in runner.nodes(model))
 
 
 def _line(row: Row):

@@ -134,7 +134,7 @@ def as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
     Returns None if its opset is not newer, if it has functions, or if an operator in it changed in a later opset.
     """
     [own] = [opset for opset in model.opset_import if opset.domain == ""]
-    names = {node.op_type for node in _nodes(model.graph) if node.domain == ""}
+    names = {node.op_type for node in nodes(model) if node.domain == ""}
     if own.version <= LAST_RELEASED or model.functions or any(
             onnx.defs.get_schema(name, own.version).since_version > LAST_RELEASED for name in names):
         return None
@@ -145,12 +145,14 @@ def as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
     return released
 
 
-def _nodes(graph: onnx.GraphProto):
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for body in (attribute.g, *attribute.graphs):
-                yield from _nodes(body)
+def nodes(model: onnx.ModelProto):
+    """Yields the nodes of all graphs and functions of a model."""
+    open_lists = [model.graph.node, *(function.node for function in model.functions)]
+    while open_lists:
+        for node in open_lists.pop():
+            yield node
+            for attribute in node.attribute:
+                open_lists += [body.node for body in (attribute.g, *attribute.graphs)]
 
 
 def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *, exactly=False) -> str | None:
