@@ -33,10 +33,11 @@ const PYTHON_MAGICS: [&str; 6] = ["%%time", "%%timeit", "%%capture", "%%prun", "
 pub fn code(text: &str) -> Option<Excerpt> {
     let notebook: Notebook = serde_json::from_str(text).ok()?;
     let mut excerpt = Excerpt::default();
+    let mut reader = LineReader { text, offset: 0, line: 1 };
     let code_cells = notebook.cells.into_iter().enumerate().filter(|(_, cell)| cell.cell_type == "code");
     for (number, (_, cell)) in code_cells.enumerate() {
         let number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-        let lines = lines(cell.source, text)?;
+        let lines = lines(cell.source, &mut reader)?;
         let magic = lines.iter().map(|(line, _)| line.trim()).find(|line| !line.is_empty());
         let is_foreign = magic.is_some_and(|first| {
             first.starts_with("%%") && !PYTHON_MAGICS.contains(&first.split(' ').next().unwrap_or(""))
@@ -57,7 +58,7 @@ pub fn code(text: &str) -> Option<Excerpt> {
 }
 
 /// Returns the lines of a cell, each with its line in the file.
-fn lines(source: Option<&RawValue>, text: &str) -> Option<Vec<(String, u32)>> {
+fn lines(source: Option<&RawValue>, reader: &mut LineReader) -> Option<Vec<(String, u32)>> {
     let strings: Vec<&RawValue> = match source {
         Some(list) if list.get().starts_with('[') => serde_json::from_str(list.get()).ok()?,
         Some(whole) => vec![whole],
@@ -67,7 +68,7 @@ fn lines(source: Option<&RawValue>, text: &str) -> Option<Vec<(String, u32)>> {
     let mut is_open = false;
     for raw in strings {
         let decoded: String = serde_json::from_str(raw.get()).ok()?;
-        let in_file = line_of(raw.get(), text);
+        let in_file = reader.line_of(raw.get());
         for part in decoded.split_inclusive('\n') {
             let line = part.strip_suffix('\n').unwrap_or(part);
             match found.last_mut().filter(|_| is_open) {
@@ -80,11 +81,25 @@ fn lines(source: Option<&RawValue>, text: &str) -> Option<Vec<(String, u32)>> {
     Some(found)
 }
 
-/// Returns the 1-based line of a part of a text.
-fn line_of(part: &str, text: &str) -> u32 {
-    let offset = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
-    u32::try_from(before.iter().filter(|byte| **byte == b'\n').count() + 1).unwrap_or(u32::MAX)
+/// Finds the lines of the parts of a text, in one pass: each part is behind the previous one.
+struct LineReader<'t> {
+    text: &'t str,
+    /// End of the bytes that were read.
+    offset: usize,
+    /// 1-based line at `offset`.
+    line: u32,
+}
+
+impl LineReader<'_> {
+    /// Returns the 1-based line of a part of the text.
+    fn line_of(&mut self, part: &str) -> u32 {
+        let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        let lines = between.iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        self.offset = offset;
+        self.line
+    }
 }
 
 /// Returns true for a line that IPython runs: a magic, a shell command, or a question.

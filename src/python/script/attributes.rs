@@ -156,6 +156,11 @@ impl<'t> Machine<'t> {
         self.heap.instance(object.object()?)?.get(name).cloned()
     }
 
+    /// Returns an attribute that configures a layer; unknown if it has none of the name.
+    pub fn setting(&self, layer: &Value<'t>, name: &str) -> Value<'t> {
+        self.attribute_of(layer, name).unwrap_or_default()
+    }
+
     /// Sets an attribute.
     pub fn set_attribute(&mut self, object: &Value<'t>, name: &str, value: Value<'t>) {
         match object {

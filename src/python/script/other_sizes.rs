@@ -14,7 +14,7 @@ use super::calls::Args;
 use super::exporting::ExportCall;
 use super::machine::{Eval, Machine, Stop};
 use super::record::{Record, Taken};
-use super::tensor::{Dim, Shape, Tensor};
+use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -160,12 +160,8 @@ impl<'t> Machine<'t> {
     }
 
     fn shapes_differ(&self, a: &Value<'t>, b: &Value<'t>) -> bool {
-        let differ = |a: &Shape, b: &Shape| match (a, b) {
-            (Some(a), Some(b)) => {
-                a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
-            }
-            _ => false,
-        };
+        let differ =
+            |a: &Shape, b: &Shape| a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| tensor::differ(a, b));
         match (a, b) {
             (Value::Tensor(a), Value::Tensor(b)) => differ(&a.shape, &b.shape),
             (Value::Str(_), _) | (_, Value::Str(_)) => false,

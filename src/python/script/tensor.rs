@@ -98,6 +98,11 @@ pub fn axis_index(axis: i64, rank: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|index| *index < rank)
 }
 
+/// Returns true if two shapes certainly differ, by their number of axes or by a known size.
+pub fn differ(a: &[Dim], b: &[Dim]) -> bool {
+    a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+}
+
 /// Renders a shape as PyTorch does, with `?` for unknown sizes: `[2, ?, 3]`.
 pub fn shown(shape: &[Dim]) -> String {
     let sizes: Vec<String> =

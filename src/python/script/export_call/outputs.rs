@@ -7,7 +7,7 @@ use crate::diag::rule_ids::{INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
 use super::super::super::syntax::{bare, children, field, string, text, within};
 use super::super::value::Value;
 use super::check::{Check, Words};
-use super::request::Exporter;
+use super::request::{Exporter, add_tensors};
 
 impl<'t> Check<'_, '_, 't> {
     /// Checks the result of `forward`.
@@ -17,7 +17,7 @@ impl<'t> Check<'_, '_, 't> {
         }
         self.unused_inputs();
         let mut tensors = vec![];
-        if outputs_of(self, outputs, &mut tensors, 0).is_some() && !tensors.is_empty() {
+        if add_tensors(self.machine, outputs, |_| false, &mut tensors, 0).is_some() && !tensors.is_empty() {
             self.output_count(tensors.len());
             self.output_axes(&tensors);
         }
@@ -176,30 +176,6 @@ fn returned_names(value: Node, source: &str) -> Vec<Option<String>> {
         }
         _ => vec![],
     }
-}
-
-/// Appends the tensors in a result; `None` if they are not known.
-fn outputs_of<'t>(
-    check: &Check<'_, '_, 't>,
-    value: &Value<'t>,
-    into: &mut Vec<Value<'t>>,
-    depth: u32,
-) -> Option<()> {
-    match value {
-        Value::Tensor(_) => into.push(value.clone()),
-        Value::None => {}
-        Value::Tuple(_) | Value::Object(_) if depth < 8 => {
-            let items = match check.machine.entries(value) {
-                Some(entries) => entries.into_iter().map(|(_, value)| value).collect(),
-                None => check.machine.items(value)?,
-            };
-            for item in items {
-                outputs_of(check, &item, into, depth + 1)?;
-            }
-        }
-        _ => return None,
-    }
-    Some(())
 }
 
 /// Returns all nodes of a body, including those of nested functions.

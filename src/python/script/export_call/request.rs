@@ -216,32 +216,36 @@ impl<'c, 't> Request<'c, 't> {
     /// `None` if an example is unknown, or is a structure whose tensors are not known.
     pub fn tensors(&self, machine: &Machine<'t>) -> Option<Vec<Value<'t>>> {
         let mut found = vec![];
+        let is_ignored =
+            |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_));
         for input in self.inputs.as_ref()? {
-            flatten(machine, &input.value, &mut found, 0)?;
+            add_tensors(machine, &input.value, is_ignored, &mut found, 0)?;
         }
         Some(found)
     }
 }
 
-/// Appends the tensors in a value; `None` if they are not known.
-fn flatten<'t>(
+/// Appends the tensors in a value, its lists and its dictionaries; `None` if they are not known.
+///
+/// `None` values count as nothing, as do those for which `is_ignored` holds.
+pub fn add_tensors<'t>(
     machine: &Machine<'t>,
     value: &Value<'t>,
+    is_ignored: fn(&Value) -> bool,
     into: &mut Vec<Value<'t>>,
     depth: u32,
 ) -> Option<()> {
     match value {
         Value::Tensor(_) => into.push(value.clone()),
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => {}
+        Value::None => {}
+        _ if is_ignored(value) => {}
         Value::Tuple(_) | Value::Object(_) if depth < 8 => {
-            if let Some(entries) = machine.entries(value) {
-                for (_, value) in entries {
-                    flatten(machine, &value, into, depth + 1)?;
-                }
-            } else {
-                for item in machine.items(value)? {
-                    flatten(machine, &item, into, depth + 1)?;
-                }
+            let items = match machine.entries(value) {
+                Some(entries) => entries.into_iter().map(|(_, value)| value).collect(),
+                None => machine.items(value)?,
+            };
+            for item in items {
+                add_tensors(machine, &item, is_ignored, into, depth + 1)?;
             }
         }
         _ => return None,

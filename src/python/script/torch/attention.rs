@@ -6,7 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::record::Taken;
-use super::super::tensor::{Dim, Tensor, shown};
+use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
 
@@ -19,12 +19,10 @@ impl<'t> Machine<'t> {
         x: &Rc<Tensor<'t>>,
         args: &Args<'t>,
     ) -> Eval<'t> {
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
         let Some(shape) = x.shape.clone() else {
             return Ok(Value::tuple(vec![Value::Unknown, Value::Unknown]));
         };
-        let expected = get(self, "input_size").int();
+        let expected = self.setting(layer, "input_size").int();
         if !matches!(shape.len(), 2 | 3) {
             let message =
                 format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(&shape));
@@ -34,13 +32,13 @@ impl<'t> Machine<'t> {
             ));
         }
         self.last_axis(name, &shape, expected, args)?;
-        if let Value::Tensor(weight) = get(self, "weight_ih_l0") {
+        if let Value::Tensor(weight) = self.setting(layer, "weight_ih_l0") {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype(name, &[x, &weight], args.node)?;
         }
-        let hidden = get(self, "hidden_size").int();
-        let projected = get(self, "proj_size").int().filter(|size| *size > 0);
-        let both = match get(self, "bidirectional") {
+        let hidden = self.setting(layer, "hidden_size").int();
+        let projected = self.setting(layer, "proj_size").int().filter(|size| *size > 0);
+        let both = match self.setting(layer, "bidirectional") {
             Value::Bool(flag) => Some(1 + i64::from(flag)),
             _ => None,
         };
@@ -50,8 +48,8 @@ impl<'t> Machine<'t> {
         if let Some(last) = sequence.last_mut() {
             *last = width;
         }
-        let batch_first = self.truth(&get(self, "batch_first"));
-        let layers = get(self, "num_layers").int().zip(both).map(|(layers, both)| layers * both);
+        let batch_first = self.truth(&self.setting(layer, "batch_first"));
+        let layers = self.setting(layer, "num_layers").int().zip(both).map(|(layers, both)| layers * both);
         let batch = match (shape.len(), batch_first) {
             (2, _) => None,
             (_, Some(first)) => Some(shape[usize::from(!first)]),
@@ -97,9 +95,7 @@ impl<'t> Machine<'t> {
         let mut expected = vec![layers];
         expected.extend(batch);
         expected.push(features);
-        let differs = given.len() != expected.len()
-            || given.iter().zip(&expected).any(|(a, b)| a.is_some() && b.is_some() && a != b);
-        if differs {
+        if differ(given, &expected) {
             let message = format!(
                 "`{name}` expects an initial state of shape {}, gets {}",
                 shown(&expected),
@@ -119,18 +115,16 @@ impl<'t> Machine<'t> {
         x: &Rc<Tensor<'t>>,
         args: &Args<'t>,
     ) -> Eval<'t> {
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
         let Some(shape) = x.shape.clone() else { return Ok(Value::Unknown) };
-        self.last_axis(name, &shape, get(self, "input_size").int(), args)?;
+        self.last_axis(name, &shape, self.setting(layer, "input_size").int(), args)?;
         let mut state = shape;
         if let Some(last) = state.last_mut() {
-            *last = get(self, "hidden_size").int();
+            *last = self.setting(layer, "hidden_size").int();
         }
         if let Some(Value::Tensor(before)) = args.get(1, "hx")
             && let Some(given) = &before.shape
             && given.len() == state.len()
-            && given.iter().zip(&state).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+            && differ(given, &state)
         {
             let message =
                 format!("`{name}` expects a state of shape {}, gets {}", shown(&state), shown(given));
@@ -170,12 +164,10 @@ impl<'t> Machine<'t> {
 
     /// Evaluates `nn.MultiheadAttention`.
     pub fn attention_layer(&mut self, layer: &Value<'t>, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
         if let Some(shape) = &x.shape {
-            self.last_axis("MultiheadAttention", shape, get(self, "embed_dim").int(), args)?;
+            self.last_axis("MultiheadAttention", shape, self.setting(layer, "embed_dim").int(), args)?;
         }
-        if let Value::Tensor(weight) = get(self, "in_proj_weight") {
+        if let Value::Tensor(weight) = self.setting(layer, "in_proj_weight") {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype("MultiheadAttention", &[x, &weight], args.node)?;
         }
@@ -184,7 +176,7 @@ impl<'t> Machine<'t> {
         if let Some(Value::Tensor(key)) = &key
             && (value == Some(key.memory) || x.memory == key.memory)
         {
-            let batch_first = self.truth(&get(self, "batch_first"));
+            let batch_first = self.truth(&self.setting(layer, "batch_first"));
             self.attend(&key.clone(), batch_first, args);
         }
         let output = Value::Tensor(Rc::new(self.derived(x)));
@@ -200,7 +192,7 @@ impl<'t> Machine<'t> {
         args: &Args<'t>,
     ) -> Eval<'t> {
         let inner = match name {
-            "TransformerEncoder" => self.attribute_of(layer, "encoder_layer").unwrap_or_default(),
+            "TransformerEncoder" => self.setting(layer, "encoder_layer"),
             _ => layer.clone(),
         };
         let expected = self.attribute_of(&inner, "d_model").and_then(|size| size.int());
@@ -219,10 +211,8 @@ impl<'t> Machine<'t> {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype(name, &[x, &weight], args.node)?;
         }
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(&inner, attribute).unwrap_or_default();
-        let batch_first = self.truth(&get(self, "batch_first"));
-        let even_heads = get(self, "nhead").int().is_some_and(|heads| heads % 2 == 0);
+        let batch_first = self.truth(&self.setting(&inner, "batch_first"));
+        let even_heads = self.setting(&inner, "nhead").int().is_some_and(|heads| heads % 2 == 0);
         if batch_first == Some(true) && even_heads && x.rank() == Some(3) && self.is_without_gradients() {
             self.executed(FAST_ENCODER, args.node);
         }

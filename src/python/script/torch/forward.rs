@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, shown};
+use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
@@ -62,9 +62,7 @@ impl<'t> Machine<'t> {
     ) -> Eval<'t> {
         let node = args.node;
         self.executed(name, node);
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
-        let weight = match get(self, "weight") {
+        let weight = match self.setting(layer, "weight") {
             Value::Tensor(weight) => Some(weight),
             _ => None,
         };
@@ -72,14 +70,14 @@ impl<'t> Machine<'t> {
             ("Linear" | "LazyLinear", Some(weight)) => return self.linear("Linear", x, &weight, node),
             ("Embedding", Some(weight)) => return self.embed(x, &weight, node),
             ("LayerNorm" | "RMSNorm", _) => {
-                let shape = get(self, "normalized_shape");
+                let shape = self.setting(layer, "normalized_shape");
                 return self.layer_norm(name, x, &shape, node);
             }
             (_, Some(weight)) if name.starts_with("Conv") || name.starts_with("LazyConv") => {
                 let axes = weight.rank().unwrap_or(2).saturating_sub(2);
                 let window = self.layer_window(layer, axes);
-                let groups = get(self, "groups").int();
-                let extra = name.contains("Transpose").then(|| get(self, "output_padding"));
+                let groups = self.setting(layer, "groups").int();
+                let extra = name.contains("Transpose").then(|| self.setting(layer, "output_padding"));
                 let output_padding = extra.map(|extra| self.sizes(&extra, axes));
                 let what = name.trim_start_matches("Lazy");
                 let too_large = output_padding.iter().flatten().enumerate().any(|(axis, extra)| {
@@ -99,7 +97,8 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         if name.contains("BatchNorm") || name.contains("InstanceNorm") || name == "GroupNorm" {
-            let channels = get(self, "num_features").int().or(get(self, "num_channels").int());
+            let channels =
+                self.setting(layer, "num_features").int().or(self.setting(layer, "num_channels").int());
             let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
             return self.channel_norm(name, x, channels, axes, node);
         }
@@ -160,35 +159,43 @@ impl<'t> Machine<'t> {
         }
         match name {
             "Flatten" => {
-                let axes = ["start_dim", "end_dim"].map(|axis| get(self, axis));
+                let axes = ["start_dim", "end_dim"].map(|axis| self.setting(layer, axis));
                 self.flatten(x, &axes[0], &axes[1], node)
             }
             "Unflatten" => {
-                let parts = vec![Value::Tensor(x.clone()), get(self, "dim"), get(self, "unflattened_size")];
+                let parts = vec![
+                    Value::Tensor(x.clone()),
+                    self.setting(layer, "dim"),
+                    self.setting(layer, "unflattened_size"),
+                ];
                 self.operator("unflatten", &Args::of(node, parts))
             }
             "Upsample" | "UpsamplingBilinear2d" | "UpsamplingNearest2d" => {
-                let parts = vec![Value::Tensor(x.clone()), get(self, "size"), get(self, "scale_factor")];
+                let parts = vec![
+                    Value::Tensor(x.clone()),
+                    self.setting(layer, "size"),
+                    self.setting(layer, "scale_factor"),
+                ];
                 self.operator("interpolate", &Args::of(node, parts))
             }
             "PixelShuffle" => {
-                let parts = vec![Value::Tensor(x.clone()), get(self, "upscale_factor")];
+                let parts = vec![Value::Tensor(x.clone()), self.setting(layer, "upscale_factor")];
                 self.operator("pixel_shuffle", &Args::of(node, parts))
             }
             "Unfold" => {
                 let names = ["kernel_size", "dilation", "padding", "stride"];
-                let parts = names.map(|name| get(self, name));
+                let parts = names.map(|name| self.setting(layer, name));
                 let parts = std::iter::once(Value::Tensor(x.clone())).chain(parts).collect();
                 self.operator("unfold", &Args::of(node, parts))
             }
             "GLU" => {
-                let parts = vec![Value::Tensor(x.clone()), get(self, "dim")];
+                let parts = vec![Value::Tensor(x.clone()), self.setting(layer, "dim")];
                 self.operator("glu", &Args::of(node, parts))
             }
             "ZeroPad2d" | "ReflectionPad2d" | "ReplicationPad2d" | "ConstantPad2d" | "ZeroPad1d"
             | "ConstantPad1d" | "ReflectionPad1d" | "ReplicationPad1d" => {
                 let axes = if name.ends_with("2d") { 4 } else { 2 };
-                let padding = get(self, "padding");
+                let padding = self.setting(layer, "padding");
                 let padding = self.sizes(&padding, axes).into_iter().map(Value::size).collect();
                 let parts = vec![Value::Tensor(x.clone()), Value::tuple(padding)];
                 self.operator("pad", &Args::of(node, parts))
@@ -198,15 +205,14 @@ impl<'t> Machine<'t> {
     }
 
     fn layer_window(&self, layer: &Value<'t>, axes: usize) -> Window {
-        let get = |name: &str| self.attribute_of(layer, name).unwrap_or(Value::Unknown);
-        let sizes = |name: &str| self.sizes(&get(name), axes);
-        let padding = match get("padding") {
+        let sizes = |name: &str| self.sizes(&self.setting(layer, name), axes);
+        let padding = match self.setting(layer, "padding") {
             Value::Str(text) if &*text == "same" => Padding::Same,
             Value::Str(_) => Padding::Sizes(vec![Some(0); axes]),
             other => Padding::Sizes(self.sizes(&other, axes)),
         };
         let kernel = sizes("kernel_size");
-        let stride = match get("stride") {
+        let stride = match self.setting(layer, "stride") {
             Value::None => kernel.clone(),
             other => self.sizes(&other, axes),
         };
@@ -222,17 +228,15 @@ impl<'t> Machine<'t> {
     }
 
     fn pool_layer(&mut self, layer: &Value<'t>, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
-        let get =
-            |machine: &Self, attribute: &str| machine.attribute_of(layer, attribute).unwrap_or_default();
         let Some(axes) = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10)) else {
             return Ok(Value::Unknown);
         };
         let axes = axes as usize;
-        if matches!(get(self, "return_indices"), Value::Bool(true)) || name.contains("Unpool") {
+        if matches!(self.setting(layer, "return_indices"), Value::Bool(true)) || name.contains("Unpool") {
             return Ok(Value::Unknown);
         }
         if name.starts_with("Adaptive") {
-            let output = get(self, "output_size");
+            let output = self.setting(layer, "output_size");
             return self.adaptive_pool(name, x, &output, axes, args.node);
         }
         if name.starts_with("Fractional") {
@@ -299,10 +303,7 @@ impl<'t> Machine<'t> {
         };
         if let (Some(shape), Some(expected)) = (&x.shape, expected) {
             let last = shape.len().checked_sub(expected.len()).map(|start| &shape[start..]);
-            let differs = last.is_none_or(|last| {
-                last.iter().zip(&expected).any(|(a, b)| a.is_some() && b.is_some() && a != b)
-            });
-            if differs {
+            if last.is_none_or(|last| differ(last, &expected)) {
                 let message = format!(
                     "`{what}` expects the last axes {}, gets the shape {}",
                     shown(&expected),

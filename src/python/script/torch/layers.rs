@@ -118,18 +118,17 @@ impl<'t> Machine<'t> {
     }
 
     fn add_weights(&mut self, layer: &Value<'t>, name: &str, args: &Args<'t>) -> Result<(), Stop> {
-        let get = |machine: &Self, name: &str| machine.attribute_of(layer, name).unwrap_or_default();
-        let int = |machine: &Self, name: &str| get(machine, name).int();
-        let dtype = match get(self, "dtype") {
+        let int = |machine: &Self, name: &str| machine.setting(layer, name).int();
+        let dtype = match self.setting(layer, "dtype") {
             Value::None | Value::Unknown if !args.open => self.default_dtype,
             other => named_dtype(&other),
         };
-        let device = match get(self, "device") {
+        let device = match self.setting(layer, "device") {
             Value::None => self.creation_device(),
             other => device_text(&other),
         };
-        let flag = get(self, "bias");
-        let affine = get(self, "affine");
+        let flag = self.setting(layer, "bias");
+        let affine = self.setting(layer, "affine");
         let mut weights = Weights { machine: self, layer, dtype, device };
         let machine = &mut weights.machine;
         match name {
@@ -148,7 +147,7 @@ impl<'t> Machine<'t> {
                 weights.add("weight", &sizes, Role::Parameter);
             }
             "LayerNorm" | "RMSNorm" => {
-                let shape = get(machine, "normalized_shape");
+                let shape = machine.setting(layer, "normalized_shape");
                 let shape: Vec<Dim> = match &shape {
                     Value::Int(size) => vec![Some(*size)],
                     other => match machine.items(other) {
@@ -156,7 +155,7 @@ impl<'t> Machine<'t> {
                         None => return Ok(()),
                     },
                 };
-                if get(machine, "elementwise_affine") == Value::Bool(true) {
+                if machine.setting(layer, "elementwise_affine") == Value::Bool(true) {
                     weights.add("weight", &shape, Role::Parameter);
                     if name == "LayerNorm" {
                         weights.bias(&shape, &flag);
@@ -195,7 +194,7 @@ impl<'t> Machine<'t> {
                     weights.add("weight", &[count], Role::Parameter);
                     weights.add("bias", &[count], Role::Parameter);
                 }
-                if get(weights.machine, "track_running_stats") == Value::Bool(true) {
+                if weights.machine.setting(layer, "track_running_stats") == Value::Bool(true) {
                     weights.add("running_mean", &[count], Role::Buffer);
                     weights.add("running_var", &[count], Role::Buffer);
                 }
@@ -221,16 +220,15 @@ fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -
     let axes = usize::from(name.as_bytes()[name.len() - 2] - b'0');
     let machine = &mut *weights.machine;
     let layer = weights.layer;
-    let get = |machine: &Machine<'t>, name: &str| machine.attribute_of(layer, name).unwrap_or_default();
-    let kernel = machine.sizes(&get(machine, "kernel_size"), axes);
+    let kernel = machine.sizes(&machine.setting(layer, "kernel_size"), axes);
     for size in ["kernel_size", "stride", "padding", "dilation", "output_padding"] {
-        let value = get(machine, size);
+        let value = machine.setting(layer, size);
         if let Value::Int(_) = value {
             let sizes = machine.sizes(&value, axes).into_iter().map(Value::size).collect();
             machine.set_attribute(layer, size, Value::tuple(sizes));
         }
     }
-    let sizes = ["in_channels", "out_channels", "groups"].map(|name| get(machine, name).int());
+    let sizes = ["in_channels", "out_channels", "groups"].map(|name| machine.setting(layer, name).int());
     let [inputs, outputs, groups] = sizes;
     for (channels, what) in [(inputs, "in_channels"), (outputs, "out_channels")] {
         if let (Some(channels), Some(groups)) = (channels, groups)
@@ -250,7 +248,7 @@ fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -
         false => vec![outputs, each(inputs)],
     };
     shape.extend(kernel);
-    let flag = get(machine, "bias");
+    let flag = machine.setting(layer, "bias");
     weights.add("weight", &shape, Role::Parameter);
     weights.bias(&[outputs], &flag);
     Ok(())
