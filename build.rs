@@ -71,12 +71,12 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Renders an index entry as Rust code.
 fn header(rule: &Indexed) -> String {
-    let Indexed { path, code, name, summary, fixes, shared, text, .. } = rule;
+    let Indexed { path, code, name, summary, fixes, since, shared, text, .. } = rule;
     let needs: Vec<String> = rule.needs.iter().map(|ops| format!("&{ops:?}")).collect();
     let phase = rule.phase.map_or("None".to_owned(), |phase| format!("Some(Phase::{})", capitalized(phase)));
     format!(
         "    RuleHeader {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-         severity: Level::{}, fixes: {fixes:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
+         severity: Level::{}, fixes: {fixes:?}, since: {since:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
          text: {text:?} }},\n",
         capitalized(rule.severity),
         needs.join(", "),

@@ -71,7 +71,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
     let is_wanted =
         |rule: &&Rule| rule.fixes.as_deref() == Some(BAKED_SHAPE.code) && rule.safety != Safety::Unsafe;
     let rules: Vec<&Rule> =
-        rules.within_reach(operators, &[Phase::Fix]).into_iter().filter(is_wanted).collect();
+        rules.within_reach(operators, &[Phase::Fix], None).into_iter().filter(is_wanted).collect();
     let symbol = Symbol::size(&group.name);
     for _ in 0..ROUNDS {
         let AnalysisView { model, facts, .. } = editor.analyses();

@@ -184,7 +184,7 @@ impl Joined {
     fn proof(&self, rules: &RuleSet) -> Option<Proof> {
         let operators = self.both.model.nodes.iter().map(|(_, node)| node.op_type.clone());
         let present: FxHashSet<Arc<str>> = operators.chain([Arc::from("Cast")]).collect();
-        let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore]);
+        let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore], None);
         let rules: Vec<&Rule> =
             rules.into_iter().filter(|rule| rule.safety != Safety::Unsafe && !rule.is_lint_only()).collect();
         prove(&self.both, &rules)

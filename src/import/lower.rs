@@ -128,7 +128,7 @@ fn by_operator<'r>(
 ) -> FxHashMap<(String, String), Vec<(&'r Rule, &'r Direction)>> {
     let operators = model.nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
     let mut known: FxHashMap<_, Vec<_>> = FxHashMap::default();
-    for rule in rules.within_reach(operators, &[Phase::Lower]) {
+    for rule in rules.within_reach(operators, &[Phase::Lower], None) {
         for direction in rule.directions() {
             if let Some(root) = direction.pattern.nodes.last() {
                 let key = (root.op.domain.to_string(), root.op.name.to_string());

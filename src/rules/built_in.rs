@@ -66,6 +66,8 @@ pub struct RuleHeader {
     pub summary: &'static str,
     /// Code of the rule whose findings it fixes, if it reports none itself.
     pub fixes: Option<&'static str>,
+    /// First opset at which it applies without a target.
+    pub since: Option<i64>,
     /// Operators that each node of its pattern may have.
     pub needs: &'static [&'static [&'static str]],
     /// Phase; `None` for the page of a built-in analysis, which has no pattern.
@@ -139,7 +141,7 @@ fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str
 }
 
 fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
-    let Indexed { path, code, name, summary, fixes, .. } = rule;
+    let Indexed { path, code, name, summary, fixes, since, .. } = rule;
     let phase = match rule.phase {
         Some(word) => {
             Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: unknown phase `{word}`"))?)
@@ -161,6 +163,7 @@ fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
         name,
         summary,
         fixes,
+        since,
         phase,
         path,
     })

@@ -47,6 +47,14 @@ impl Entry {
         }
     }
 
+    /// Returns the first opset at which the rule applies without a target.
+    pub fn since(&self) -> Option<i64> {
+        match self {
+            Entry::Read(rule) => rule.since,
+            Entry::BuiltIn(brief, _) => brief.since,
+        }
+    }
+
     /// Returns true if the pattern of the rule can match in a model with these operators only.
     /// A bidirectional rule must match in at least one direction.
     pub fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {

@@ -28,6 +28,8 @@ pub struct Indexed<'t> {
     pub severity: &'t str,
     /// Code of the rule whose findings it fixes, if it reports none itself.
     pub fixes: Option<&'t str>,
+    /// First opset at which the rule applies without a target.
+    pub since: Option<i64>,
     /// Operators that each node of the pattern may have.
     pub needs: Vec<Vec<Cow<'t, str>>>,
     /// Name of its phase; `None` for the page of a built-in analysis.
@@ -91,6 +93,7 @@ fn index_rule<'t>(
         summary: rule.docs.first().ok_or(format!("{code} has no docs"))?,
         severity: severity.ok_or(format!("{code} has no severity"))?,
         fixes: own("fixes"),
+        since: setting("since").and_then(|opset| opset.parse().ok()),
         needs: needs::operators(rule.entry("match").unwrap_or_default()),
         phase,
         shared,

@@ -89,10 +89,19 @@ impl RuleSet {
     }
 
     /// Returns the rules of some phases that can match in a model with these operators.
-    /// Operators added by the rewrites of these rules count as present.
+    /// Operators added by the rewrites of these rules count as present. With an opset, rules that apply from a later
+    /// one are left out, and not parsed.
     #[doc(hidden)]
-    pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, phases: &[Phase]) -> Vec<&Rule> {
-        let is_wanted = |entry: &Entry| entry.phase().is_some_and(|phase| phases.contains(&phase));
+    pub fn within_reach(
+        &self,
+        mut present: FxHashSet<Arc<str>>,
+        phases: &[Phase],
+        opset: Option<i64>,
+    ) -> Vec<&Rule> {
+        let is_wanted = |entry: &Entry| {
+            let is_later = entry.since().zip(opset).is_some_and(|(since, opset)| since > opset);
+            entry.phase().is_some_and(|phase| phases.contains(&phase)) && !is_later
+        };
         let mut reached = vec![false; self.entries.len()];
         loop {
             let before = present.len();
@@ -280,8 +289,8 @@ mod tests {
             assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
             let brief = RuleSet::headers().iter().find(|brief| *brief.code == *rule.code);
             let brief = brief.expect("every rule has one");
-            let said = (brief.name, brief.severity, brief.summary, brief.fixes);
-            assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.fixes.as_deref()));
+            let said = (brief.name, brief.severity, brief.summary, brief.fixes, brief.since);
+            assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.fixes.as_deref(), rule.since));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
             // Each entry of `needs` must match a node in every direction; not every node has an entry.
             let holds = |direction: &Direction, ops: &[&str]| {

@@ -330,6 +330,7 @@ fn files_and_functions_are_checked() {
     check("defaults-unknown", "safety rounding", "saftey rounding");
     check("defaults-of-one", "safety rounding", "message \"m\"");
     check("at-unknown", "at 9", "at 99");
+    check("since-unknown", "at 9 }", "at 9  since 99 }");
     check("function-name-of-operator", "fn masked", "fn Masked");
     check("function-name-taken", "fn masked", "fn reverse");
     check("function-twice", "fn masked(s, mask?)", "fn softcapped(s, mask?)");

@@ -79,3 +79,30 @@ fn examples_may_use_custom_targets() {
     let known = sandbox.lint(&["--test-rules", "own", "--targets", "devices"]);
     assert_eq!(known.status, 0, "{known:?}");
 }
+
+#[test]
+fn rules_apply_since_their_opset() {
+    let rule = "language 3\ndefaults { severity hint  phase simplify  safety exact  since 18 }\n\n## Negated twice.\n\
+                rule ZZZ102 negated-twice {\n  message \"`{x}` is negated twice\"\n  match { y = Neg (Neg (x)) }\n  \
+                rewrite { y = Identity (x) }\n  \
+                example \"twice\" { g (float[A] x) => (float[A] y) { t = Neg (x)  y = Neg (t) } } equivalent\n  \
+                but \"once\" with \"Neg (t)\" as \"Abs (t)\" no_match\n}\n";
+    let model = |opset: i64| {
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : {opset}]>\n\
+             g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }}\n"
+        )
+    };
+    let sandbox =
+        Sandbox::new(&[("own/my.rule", rule), ("a17.onnxtxt", &model(17)), ("a18.onnxtxt", &model(18))]);
+    let applies = |model: &str, more: &[&str]| {
+        let mut arguments = vec![model, "--rules", "own", "--select", "ZZZ", "-o", "out.onnx"];
+        arguments.extend(more);
+        let ran = sandbox.fix(&arguments);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.stderr.contains("negated-twice")
+    };
+    assert!(!applies("a17.onnxtxt", &[]));
+    assert!(applies("a17.onnxtxt", &["--target", "onnxruntime"]));
+    assert!(applies("a18.onnxtxt", &[]));
+}

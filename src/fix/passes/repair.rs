@@ -63,7 +63,7 @@ fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
             && rule.is_selected(&options.selection)
             && (rule.safety != Safety::Unsafe || options.unsafe_fixes)
     };
-    let within_reach = rules.within_reach(operators(editor.model()), &[Phase::Fix]);
+    let within_reach = rules.within_reach(operators(editor.model()), &[Phase::Fix], None);
     let fixes: Vec<&Rule> = within_reach.into_iter().filter(wanted).collect();
     let mut mended = Repaired::default();
     let linting = faults_of(&fixes, &options.selection);

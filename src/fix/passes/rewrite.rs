@@ -57,9 +57,11 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    let reach = rules.within_reach(repair::operators(editor.model()), phases);
-    let opset = target::target(&editor.model().opsets, options.opset).opset("").unwrap_or(i64::MAX);
-    let all = chosen_rules(&reach, options, opset);
+    // A target may support the operators of a runtime at every opset.
+    let opset = target::target(&editor.model().opsets, options.opset).opset("");
+    let limit = opset.filter(|_| options.targets.is_empty());
+    let reach = rules.within_reach(repair::operators(editor.model()), phases, limit);
+    let all = chosen_rules(&reach, options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let cleanup = cleanup(options, converts);
     let mut findings = Vec::new();
@@ -157,16 +159,15 @@ fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
 
 /// Returns the rules that may run: exact and rounding ones, and unsafe ones if enabled.
 /// Conversion rules need not be selected, but explicitly ignored ones are left out. Without a
-/// named target, no rule adds operators of a runtime, and no optimization adds operators newer than `opset`.
-fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options, opset: i64) -> Vec<&'r Rule> {
+/// named target, no rule adds operators of a runtime.
+fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
         let selected = match rule.phase {
             Phase::Convert => !options.selection.ignores(&rule.code),
             _ => options.selection.contains(&rule.code),
         };
         let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
-        let is_too_new = rule.phase != Phase::Convert && rule.is_newer_than(opset);
-        let allowed = !options.targets.is_empty() || !rule.is_for_a_runtime() && !is_too_new;
+        let allowed = !options.targets.is_empty() || !rule.is_for_a_runtime();
         selected && safe && allowed && !rule.is_lint_only()
     };
     rules.iter().copied().filter(wanted).collect()

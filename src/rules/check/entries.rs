@@ -108,6 +108,8 @@ pub struct Entries {
     pub safety: Option<Safety>,
     /// Opset at which operators that the rewrite writes without a version, such as `Relu`, are resolved.
     pub at: Option<i64>,
+    /// First opset at which the rule applies without a target.
+    pub since: Option<i64>,
     pub fixes: Option<Name>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
@@ -134,7 +136,7 @@ impl Entries {
     ) -> Entries {
         check_repeats(&entries, faults);
         let says = |entries: &[Entry], word: &str| entries.iter().any(|entry| *entry.keyword.text == *word);
-        let speaks_of_rewrites = ["phase", "safety", "at"];
+        let speaks_of_rewrites = ["phase", "safety", "at", "since"];
         for default in defaults {
             let word = &default.keyword.text;
             let has_meaning = says(&entries, "rewrite") || !speaks_of_rewrites.contains(&&**word);
@@ -150,6 +152,7 @@ impl Entries {
                 EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &Phase::WORDS, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
                 EntryKind::At(opset, span) => collected.at = known_opset(opset, span, faults),
+                EntryKind::Since(opset, span) => collected.since = known_opset(opset, span, faults),
                 EntryKind::Assume(all) => {
                     collected.assumptions.extend(all.into_iter().filter_map(|one| assumed(one, faults)));
                 }
@@ -319,8 +322,8 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
     for (index, entry) in entries.iter().enumerate() {
         match &*entry.keyword.text {
-            "phase" | "safety" | "at" | "fixes" | "message" | "help" | "match" | "where" | "let"
-            | "assume" | "rewrite"
+            "phase" | "safety" | "at" | "since" | "fixes" | "message" | "help" | "match" | "where"
+            | "let" | "assume" | "rewrite"
                 if detect.is_some() =>
             {
                 let detect = detect.map_or(header, |detect| detect.span);
@@ -330,7 +333,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
                 faults.push(before_match(faults, entry));
             }
             "fixes" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
-            "phase" | "safety" | "at" | "assume" if rewrite.is_none() => {
+            "phase" | "safety" | "at" | "since" | "assume" if rewrite.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }
             _ => {}

@@ -167,6 +167,7 @@ fn check_whole(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<(R
         severity: entries.severity?,
         phase: entries.phase.unwrap_or(Phase::Fix),
         safety: entries.safety.unwrap_or(Safety::Exact),
+        since: entries.since,
         fixes: entries.fixes.as_ref().map(|code| code.text.clone()),
         body: body?,
         assumptions: entries.assumptions.iter().map(|(assumed, _)| assumed.clone()).collect(),

@@ -6,7 +6,6 @@ use crate::diag::{Level, Selection};
 use crate::edit::{By, Kind};
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
-use crate::schema::lookup;
 
 use super::expr::Expr;
 
@@ -67,6 +66,8 @@ pub struct Rule {
     pub severity: Level,
     pub phase: Phase,
     pub safety: Safety,
+    /// First opset at which the rule applies without a target (`since 23`).
+    pub since: Option<i64>,
     /// Code of the rule whose findings the rewrite fixes (`fixes EXP001`); that rule reports them.
     pub fixes: Option<Arc<str>>,
     pub body: Body,
@@ -140,15 +141,6 @@ impl Rule {
                 let mut domains = nodes.map(|node| &node.op.domain).filter(|domain| is_own(domain));
                 domains.any(|domain| direction.pattern.nodes.iter().all(|node| node.op.domain != *domain))
             })
-    }
-
-    /// Returns true if every rewrite adds an ONNX operator that does not exist at `opset`.
-    pub fn is_newer_than(&self, opset: i64) -> bool {
-        let opset = u16::try_from(opset).unwrap_or(u16::MAX);
-        let is_newer =
-            |node: &NewNode| node.op.domain.is_empty() && lookup("", &node.op.name, opset).is_none();
-        let mut rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref()).peekable();
-        rewrites.peek().is_some() && rewrites.all(|rewrite| rewrite.nodes.iter().any(is_newer))
     }
 
     /// Returns true if the rule is selected and not ignored.

@@ -76,6 +76,8 @@ pub enum EntryKind {
     Safety(Name),
     /// `at 9`.
     At(i64, Span),
+    /// `since 23`.
+    Since(i64, Span),
     Fixes(Name),
     Message(TextAst),
     Help(TextAst),

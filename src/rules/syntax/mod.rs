@@ -107,6 +107,10 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
             let span = cursor.peek().span;
             EntryKind::At(number::int(cursor)?, span)
         }
+        "since" => {
+            let span = cursor.peek().span;
+            EntryKind::Since(number::int(cursor)?, span)
+        }
         "fixes" => EntryKind::Fixes(cursor.ident("the code of the rule whose findings it fixes")?),
         "message" => EntryKind::Message(template::template(cursor)?),
         "help" => EntryKind::Help(template::template(cursor)?),
