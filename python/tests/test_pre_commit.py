@@ -36,7 +36,7 @@ def test_hook_passes_faults_in_the_baseline_and_fails_on_new_ones(tmp_path):
     (origin / "pyproject.toml").write_text('[tool.onnx-lint]\nbaseline = "known.json"\n')
     # Uses the hook of this repository, with the command of the wheel.
     hook, = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    hook |= {"language": "python", "additional_dependencies": [os.environ["WHEEL"]]}
+    hook["additional_dependencies"] = [os.environ["WHEEL"]]
     config = {"repos": [{"repo": "local", "hooks": [hook]}]}
     (origin / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
     subprocess.run([sys.executable, "-m", "onnx_lint", "--write-baseline", "--baseline", "known.json", "."], cwd=origin,
