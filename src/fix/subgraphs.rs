@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::options::Options;
-use crate::analyses::repairs::{OutputRepair, is_wanted, misdeclared_inputs, outer_outputs, type_repairs};
+use crate::analyses::repairs::{
+    MisdeclaredInput, OutputRepair, is_wanted, misdeclared_inputs, outer_outputs, type_repairs,
+};
 use crate::analyses::{LintContext, LintOptions};
 use crate::diag::rule_ids::{BODY_SIGNATURE, DECLARED_SHAPE_WRONG, DTYPE_MISMATCH, INSERTED_CAST};
 use crate::edit::{AnalysisView, By, Change, Editor, Names, Safety, Site};
@@ -76,7 +78,7 @@ fn append(model: &mut Model, names: &mut Names, repair: OutputRepair) -> Change 
 fn declare_inputs(editor: &mut Editor) -> bool {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let mut corrected = Vec::new();
-    for (graph, input) in misdeclared_inputs(model, facts) {
+    for MisdeclaredInput { graph, input, .. } in misdeclared_inputs(model, facts) {
         let mut port = model.graphs[graph].inputs[input].clone();
         infer::Declarer::of(model, graph, facts).declare(&mut port);
         corrected.push((graph, input, port));

@@ -28,6 +28,13 @@ pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact
     }
 }
 
+/// Converts a declared type to a fact without named dimensions.
+///
+/// Another graph may use the same names for other sizes.
+pub fn numbers(ty: &Type) -> Fact {
+    fact(ty, &mut |_, dim| of_element(dim))
+}
+
 /// Returns the size of a declared dimension; `None` if it is absent, negative or a placeholder.
 pub fn size(dim: &DeclaredDim) -> Size {
     match dim {

@@ -243,6 +243,26 @@ fn wrong_declared_element_types_are_errors() {
     assert!(errors(&mixed).iter().all(|error| error.starts_with("DTY001")), "{:?}", errors(&mixed));
 }
 
+/// ONNX Runtime rejects them for `Scan`, and ignores them for `Loop`.
+#[test]
+fn wrong_declared_shapes_of_scan_inputs_are_errors() {
+    let scan = |state: &str, element: &str| {
+        format!(
+            "g (float[2] s, float[N,2] x) => (float[2] y) {{ y = Scan <num_scan_inputs = 1, body = \
+             b (float[{state}] a, float[{element}] c) => (float[2] d) {{ d = Add (a, c) }}> (s, x) }}"
+        )
+    };
+    let errors_in = |graph: &str| errors(&model(17, graph));
+    assert_eq!(errors_in(&scan("2", "2")), [""; 0]);
+    assert_eq!(errors_in(&scan("2", "3")), ["SHP002 `c` is declared as float[3], but receives float[2]"]);
+    assert_eq!(errors_in(&scan("3", "2")), ["SHP002 `a` is declared as float[3], but receives float[2]"]);
+    let outcome = fix(model(17, &scan("2", "3")), &Options::default(), &RuleSet::patterns());
+    assert!(write(&outcome.model).contains("float[2] c"), "{}", write(&outcome.model));
+    let carried = "g (float[2] s, int64 n) => (float[2] y) { y = Loop <body = \
+                   b (int64 i, bool k, float[3] a) => (bool l, float[2] d) { l = Identity (k)  d = Neg (a) }> (n, , s) }";
+    assert_eq!(errors_in(carried), [""; 0]);
+}
+
 #[track_caller]
 fn converted(opset: i64, graph: &str, to: ElemType, expected: Result<&str, &str>) {
     let precision = Some(Precision { to, keep_io: false, measure: None });

@@ -27,9 +27,9 @@ fn nan(cx: &LintContext, value: ValueId, count: usize, len: usize) -> Finding {
 
 fn division(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!("`{}` divides by a constant that contains 0", cx.node_name(node));
-    cx.at_node(DIVISION_BY_CONSTANT_ZERO, node, Part::Input(1), message).label("the divisor contains 0").note(
-        "floats become infinite or NaN; an integer division by 0 terminates the process in some runtimes",
-    )
+    cx.at_node(DIVISION_BY_CONSTANT_ZERO, node, Part::Input(1), message)
+        .label("the divisor contains 0")
+        .note("quotients by 0 are infinite or NaN")
 }
 
 fn negative(cx: &LintContext, node: NodeId, number: f64) -> Finding {
@@ -66,7 +66,12 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 
 fn check(cx: &LintContext, id: NodeId, node: &Node) -> Option<Finding> {
     match &*node.op_type {
-        "Div" | "Mod" => numbers(cx.input(node, 1)?)?.contains(&0.0).then(|| division(cx, id)),
+        // An integer division by 0 violates a constraint of the operator.
+        "Div" | "Mod" => {
+            let divisor = cx.input(node, 1)?;
+            let is_float = divisor.elem().is_some_and(ElemType::is_float);
+            (is_float && numbers(divisor)?.contains(&0.0)).then(|| division(cx, id))
+        }
         "Log" | "Sqrt" => {
             let negatives = numbers(cx.input(node, 0)?)?.into_iter().filter(|number| *number < 0.0);
             negatives.min_by(f64::total_cmp).map(|number| negative(cx, id, number))

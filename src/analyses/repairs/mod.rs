@@ -11,7 +11,8 @@ pub use casts::{Casts, casts};
 pub use convert::{converted, written_for};
 pub use functions::{OtherOpset, functions_of_other_opset};
 pub use subgraphs::{
-    OutputRepair, StateCast, branch_casts, misdeclared_inputs, outer_outputs, state_cast, type_repairs,
+    MisdeclaredInput, OutputRepair, StateCast, branch_casts, misdeclared_inputs, outer_outputs, state_cast,
+    type_repairs,
 };
 
 use rustc_hash::FxHashSet;

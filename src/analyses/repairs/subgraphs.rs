@@ -3,8 +3,8 @@
 use super::Casts;
 use super::lossless::is_numeric;
 use crate::analyses::LintContext;
-use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, TypeKind, scopes};
-use crate::infer::{Conflict, Facts, Fault};
+use crate::graph::{AttrValue, ElemType, GraphId, Model, NodeId, Owner, scopes};
+use crate::infer::{Conflict, Fact, Facts, Fault, declared_numbers};
 use crate::torch::promotion::promoted;
 
 /// Change of an output of a subgraph.
@@ -35,20 +35,36 @@ pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
     found
 }
 
-/// Returns the inputs of subgraphs whose declared element type is not the inferred one.
-pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<(GraphId, usize)> {
+/// Input of a subgraph that does not have its declared type.
+pub struct MisdeclaredInput {
+    /// Subgraph.
+    pub graph: GraphId,
+    /// Position of the input.
+    pub input: usize,
+    /// Declared type.
+    pub declared: Fact,
+    /// Inferred type.
+    pub received: Fact,
+}
+
+/// Returns the inputs of subgraphs whose declared type contradicts the inferred one.
+///
+/// Shapes are compared for `Scan` and `SequenceMap` only: ONNX Runtime ignores those of other subgraphs.
+pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<MisdeclaredInput> {
     let mut found = Vec::new();
     for graph in scopes::live(model) {
         let scope = &model.graphs[graph];
-        let inputs = scope.inputs.iter().filter(|_| matches!(scope.owner, Owner::Node(_)));
-        for (input, port) in inputs.enumerate() {
-            let Some(TypeKind::Tensor { elem: Some(number), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
-            else {
-                continue;
-            };
-            let (declared, inferred) = (ElemType::from_number(*number), facts[port.value].elem());
-            if declared.is_some() && inferred.is_some() && declared != inferred {
-                found.push((graph, input));
+        let Owner::Node(holder) = scope.owner else { continue };
+        let has_shapes = model.nodes[holder].is("Scan") || model.nodes[holder].is("SequenceMap");
+        for (input, port) in scope.inputs.iter().enumerate() {
+            let Some(ty) = &port.info.ty else { continue };
+            let (mut declared, received) = (declared_numbers(ty), &facts[port.value]);
+            if !has_shapes {
+                declared = declared.without_shapes();
+            }
+            if received.meet(&declared, &facts.bounds).is_err() {
+                let received = received.clone().without_values();
+                found.push(MisdeclaredInput { graph, input, declared, received });
             }
         }
     }

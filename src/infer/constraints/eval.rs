@@ -1,6 +1,6 @@
 //! Evaluation of the expressions in constraints.
 
-use super::value::{Value, all, any, arithmetic, compare, decided};
+use super::value::{Value, all, any, arithmetic, compare, decided, elementwise};
 use super::{Scope, int};
 use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
@@ -104,6 +104,8 @@ impl Scope<'_> {
                 .try_fold(Dim::known(0), |sum, n| sum.add(n.as_ref()?))
                 .map(Value::Int),
             "product" => int(product(arg(0)?.as_ints()?)),
+            "min" => elementwise(&arg(0)?, &arg(1)?, |a, b| a.minimum(b.clone())),
+            "max" => elementwise(&arg(0)?, &arg(1)?, |a, b| a.maximum(b.clone())),
             "count" => {
                 let (list, of) = (arg(0)?, arg(1)?);
                 let constants: Option<Vec<i64>> = list.as_ints()?.iter().map(number).collect();
@@ -126,7 +128,8 @@ impl Scope<'_> {
             }
             "broadcasts" => broadcasts(arg(0)?.as_ints()?, arg(1)?.as_ints()?, self.cx.bounds()),
             "distinct" => distinct(arg(0)?.as_ints()?).map(Value::Answer),
-            "is_present" => self.attribute_is_present(args),
+            "is_present" => Some(Value::Answer(decided(self.present(args) == 1))),
+            "present" => known(self.present(args)),
             _ => None,
         }
     }
@@ -137,8 +140,14 @@ impl Scope<'_> {
             return Some(Value::Answer(decided(self.position(name).is_some())));
         }
         // In older versions of an operator, an input may be an attribute.
-        if matches!(function, "ints" | "int" | "reals") && self.formal(name).is_none() {
-            return self.attribute(name);
+        if self.formal(name).is_none() {
+            return match function {
+                "ints" | "int" | "reals" => self.attribute(name),
+                "numel" => {
+                    i64::try_from(self.attribute(name)?.len()?).ok().map(|len| Value::Int(Dim::known(len)))
+                }
+                _ => None,
+            };
         }
         let at = self.position(name)?;
         match function {
@@ -148,6 +157,8 @@ impl Scope<'_> {
             "numel" => int(self.cx.shape(at).numel()),
             "bits" => bits(self.cx.elem(at)?),
             "dtype" => Some(Value::Text(self.cx.elem(at)?.to_string())),
+            // The number of the element type, as in `to`.
+            "type_number" => Some(Value::Int(Dim::known(self.cx.elem(at)?.number().into()))),
             "ints" => self.cx.ints(at).map(Value::Ints),
             "int" => int(self.cx.int_scalar(at)),
             "reals" => self.cx.const_floats(at).map(Value::Reals),
@@ -163,9 +174,9 @@ impl Scope<'_> {
         Some(Value::Answer(decided(elem(number).is_some_and(|elem| allowed.has_tensor(elem)))))
     }
 
-    fn attribute_is_present(&self, args: &[Expr]) -> Option<Value> {
-        let Some(Expr::Attr(name)) = args.first() else { return None };
-        Some(Value::Answer(decided(self.cx.attr(name).is_some())))
+    /// Returns the number of attributes in a list of names that are present.
+    fn present(&self, names: &[Expr]) -> usize {
+        names.iter().filter(|name| matches!(name, Expr::Attr(name) if self.cx.attr(name).is_some())).count()
     }
 }
 

@@ -69,7 +69,8 @@ impl Value {
         }
     }
 
-    fn len(&self) -> Option<usize> {
+    /// Returns the number of elements of a list.
+    pub fn len(&self) -> Option<usize> {
         match self {
             Value::Ints(sizes) => Some(sizes.len()),
             Value::Reals(reals) => Some(reals.len()),
@@ -90,12 +91,17 @@ impl Value {
 
 /// Computes an arithmetic operator on integers and lists of equal length.
 pub fn arithmetic(operator: Binary, a: &Value, b: &Value) -> Option<Value> {
+    elementwise(a, b, |a, b| compute(operator, a, b))
+}
+
+/// Computes a function of integers and of the elements of lists of equal length.
+pub fn elementwise(a: &Value, b: &Value, compute: impl Fn(&Dim, &Dim) -> Size) -> Option<Value> {
     if let (Value::Int(a), Value::Int(b)) = (a, b) {
-        return compute(operator, a, b).map(Value::Int);
+        return compute(a, b).map(Value::Int);
     }
     let length = a.len().or(b.len())?;
     let pairs = a.repeated(length)?.into_iter().zip(b.repeated(length)?);
-    Some(Value::Ints(pairs.map(|(a, b)| compute(operator, &a?, &b?)).collect()))
+    Some(Value::Ints(pairs.map(|(a, b)| compute(&a?, &b?)).collect()))
 }
 
 fn compute(operator: Binary, a: &Dim, b: &Dim) -> Size {

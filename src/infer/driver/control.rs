@@ -2,7 +2,7 @@
 
 use super::symbols::without;
 use super::{Driver, MAX_NESTING};
-use crate::graph::{AttrValue, DeclaredDim, GraphId, Id, Node, NodeId, Type};
+use crate::graph::{AttrValue, GraphId, Id, Node, NodeId};
 use crate::infer::declared;
 use crate::infer::fact::Fact;
 use crate::infer::fault::Fault;
@@ -47,7 +47,7 @@ impl<'m> Driver<'m> {
         for (index, port) in self.model.graphs[graph].inputs.iter().enumerate() {
             let fact = inputs.get(index).cloned().unwrap_or_default();
             let declared = port.info.ty.as_ref().filter(|_| self.options.use_declared);
-            let declared = declared.map_or(Fact::Unknown, declared_numbers);
+            let declared = declared.map_or(Fact::Unknown, declared::numbers);
             self.seed(port.value, declared::fill(fact, &declared));
         }
         self.graph(graph);
@@ -110,15 +110,6 @@ impl<'m> Driver<'m> {
         let opset = self.model.opset(node.graph, "").unwrap_or(1);
         Some(self.operator(id, node, opset))
     }
-}
-
-/// Converts the declared type of an input, without named dimensions.
-/// Other scopes may use the same names for other sizes.
-fn declared_numbers(ty: &Type) -> Fact {
-    declared::fact(ty, &mut |_, dim| match dim {
-        DeclaredDim::Value(_) => declared::size(dim),
-        _ => None,
-    })
 }
 
 /// Returns the conflict if two values differ in kind or element type; shapes may differ.

@@ -246,7 +246,7 @@ fn layers_in_training_mode_are_reported() {
         finds(opset, &graph, expected);
     };
     bn(17, "<training_mode = 1>", "y, rm, rv", &["EXP010 error"]);
-    bn(9, "", "y, rm, rv", &["EXP010 error"]);
+    bn(9, "", "y, rm, rv, sm, sv", &["EXP010 error"]);
     bn(17, "<training_mode = 0>", "y", &[]);
     bn(9, "", "y", &[]);
     bn(6, "<is_test = 1>", "y", &[]);

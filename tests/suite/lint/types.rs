@@ -129,7 +129,8 @@ fn constants_that_produce_nan_are_reported() {
         "g (float[N,2] x) => (float[N,2] y) <float[2] w = {nan, 0}> { y = Add (x, w) }",
         &["NUM001 warning"],
     );
-    finds(17, "g (int64[N] x) => (int64[N] y) <int64 zero = {0}> { y = Mod (x, zero) }", &["NUM002 warning"]);
+    finds(17, "g (int64[N] x) => (int64[N] y) <int64 zero = {0}> { y = Mod (x, zero) }", &["SPC036 error"]);
+    finds(17, "g (float[N] x) => (float[N] y) <float zero = {0}> { y = Div (x, zero) }", &["NUM002 warning"]);
     finds(
         17,
         "g (float[N] x) => (float[N] y) { k = Constant <value_float = -2.0> ()  l = Log (k)  y = Mul (x, l) }",

@@ -2,11 +2,11 @@
 
 use super::Detector;
 use crate::analyses::LintContext;
-use crate::analyses::repairs::misdeclared_inputs;
+use crate::analyses::repairs::{MisdeclaredInput, misdeclared_inputs};
 use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
-use crate::graph::{DeclaredDim, Dimension, ElemType, NodeId, Port, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, Dimension, NodeId, Port, TypeKind, ValueId};
 use crate::infer::{Conflict, Contradiction, Facts, Fault};
 use rustc_hash::FxHashSet;
 
@@ -105,17 +105,21 @@ fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     cx.at_declaration(LOST_SYMBOL, value, message).fix(Applicability::Safe, "restores these names")
 }
 
-/// Creates the finding of an input of a subgraph with another element type than the value it receives.
-fn wrong_input(cx: &LintContext, port: &Port) -> Option<Finding> {
-    let Some(TypeKind::Tensor { elem: Some(number), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
-        return None;
+/// Creates the finding of an input of a subgraph that does not have its declared type.
+fn wrong_input(cx: &LintContext, found: &MisdeclaredInput) -> Finding {
+    let value = cx.model.graphs[found.graph].inputs[found.input].value;
+    let name = cx.name(value);
+    let (declared, received) = match (found.declared.elem(), found.received.elem()) {
+        (Some(declared), Some(received)) if declared != received => {
+            (declared.to_string(), received.to_string())
+        }
+        _ => (found.declared.to_string(), found.received.to_string()),
     };
-    let (name, is) = (cx.name(port.value), cx.facts[port.value].elem()?);
-    let message = format!("`{name}` is declared as {}, but receives {is}", ElemType::from_number(*number)?);
+    let message = format!("`{name}` is declared as {declared}, but receives {received}");
     let rule = DECLARED_SHAPE_WRONG.at(Level::Error);
-    let mut finding = rule.finding(message, cx.places.declaration(port.value));
+    let mut finding = rule.finding(message, cx.places.declaration(value));
     finding.anchor.module = name.to_owned().into();
-    Some(finding.label(is.to_string()).fix(Applicability::Safe, "corrects the declaration"))
+    finding.label(received).fix(Applicability::Safe, "corrects the declaration")
 }
 
 /// Returns the values that depend on a node with a wrong input type. Their inferred types are guesses.
@@ -142,9 +146,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         !matches!(found.what, Conflict::Elem(..) | Conflict::Kind) || !guessed.contains(&found.value)
     };
     sink.extend(cx.facts.contradictions.iter().filter(is_sure).map(|found| wrong(cx, found)));
-    let inputs = misdeclared_inputs(cx.model, cx.facts).into_iter();
-    let inputs = inputs.filter_map(|(graph, input)| wrong_input(cx, &cx.model.graphs[graph].inputs[input]));
-    sink.extend(inputs);
+    sink.extend(misdeclared_inputs(cx.model, cx.facts).iter().map(|found| wrong_input(cx, found)));
     for port in &cx.model.graphs[cx.model.main].outputs {
         let sizes = lost_sizes(cx.facts, port);
         sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));

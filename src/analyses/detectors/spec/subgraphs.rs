@@ -130,15 +130,16 @@ fn loop_body(node: &Node) -> Signature {
     }
 }
 
-/// Returns the signature of a Scan body.
+/// Returns the signature of a Scan body; `None` without a valid `num_scan_inputs`.
 ///
-/// Returns `None` at opset 8, where sequence lengths come first, and without a valid `num_scan_inputs`.
+/// At opset 8, the first input of the `Scan` has the lengths of sequences, which the body does not receive.
 fn scan_body(cx: &LintContext, node: &Node, body: GraphId) -> Option<Signature> {
-    let opset = cx.model.opset(body, "")?;
+    let lengths = usize::from(cx.model.opset(body, "")? < 9);
     let scanned = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;
-    (opset >= 9 && scanned <= node.inputs.len()).then(|| Signature {
-        inputs: Wanted::exactly(node.inputs.len()),
-        why_inputs: "one for each input of the `Scan`",
+    let received = node.inputs.len().checked_sub(lengths)?;
+    (scanned <= received).then(|| Signature {
+        inputs: Wanted::exactly(received),
+        why_inputs: "one for each state and scanned input of the `Scan`",
         outputs: Wanted::exactly(node.outputs.len()),
         why_outputs: "one for each output of the `Scan`",
     })
