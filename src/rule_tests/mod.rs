@@ -56,7 +56,7 @@ impl<'r> RuleTest<'r> {
     /// Checks an example.
     ///
     /// # Errors
-    /// The difference between expected and actual outcome.
+    /// The difference between expected and actual outcome; its first line is a summary.
     pub fn check(&self, example: &Example) -> Result<(), String> {
         match &example.expect {
             Expect::RewritesTo(wanted) => self.rewrites_to(example, wanted),
@@ -80,11 +80,15 @@ impl<'r> RuleTest<'r> {
         let result = self.apply(&self.alone, example.model.clone(), example)?;
         let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
         if wanted != got {
-            return Err(format!("wanted\n{wanted}got\n{got}"));
+            return Err(format!(
+                "the result differs\nexpected: {}\nresult: {}",
+                one_line(&wanted),
+                one_line(&got)
+            ));
         }
         let again = canonical::text(&self.apply(&self.alone, result, example)?);
         if again != got && self.rule.phase != Phase::Convert {
-            return Err(format!("the rule matches its own result:\n{again}"));
+            return Err(format!("the rule matches its own result\nrewritten again: {}", one_line(&again)));
         }
         Ok(())
     }
@@ -237,4 +241,9 @@ fn listed(messages: &[String]) -> String {
         return "nothing".to_owned();
     }
     messages.iter().map(|message| quoted(message)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the canonical text of a model in one line.
+fn one_line(text: &str) -> String {
+    text.trim_end().replace('\n', "; ")
 }

@@ -26,6 +26,10 @@ fn test_rules_tests_the_examples_of_the_selected_rules() {
     assert_eq!(wrong.status, 1, "{wrong:?}");
     assert!(wrong.stdout.contains("the example \"twice\" does not hold: element 0 is "), "{wrong:?}");
     assert!(wrong.stdout.contains("wrong/my.rule:9"), "{wrong:?}");
+    let other = rule("Abs (x)").replacen("} equivalent", "} rewrites_to { y = Identity (x) }", 1);
+    sandbox.write("other/my.rule", other);
+    let other = sandbox.lint(&["--test-rules", "other"]);
+    assert!(other.stdout.contains("= note: expected: v0.0 = Identity <> (x); return v0.0\n"), "{other:?}");
     let ignored = sandbox.lint(&["--test-rules", "right", "--ignore", "negated-twice"]);
     assert_eq!((ignored.status, &*ignored.stderr), (2, "error: --test-rules: there is no example to run\n"));
     let selected = sandbox.lint(&["--test-rules", "right", "--select", "ZZZ1"]);

@@ -72,8 +72,12 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     Ok(if failed == 0 { Status::Clean } else { Status::Found })
 }
 
+/// Creates the finding of an example that fails. The lines after the first of `why` become notes.
 fn fault(rule: &Rule, example: &Example, why: &str) -> Finding {
-    finding(rule, example, Level::Error, format!("the example \"{}\" does not hold: {why}", example.name))
+    let mut lines = why.lines();
+    let summary = lines.next().unwrap_or_default();
+    let message = format!("the example \"{}\" does not hold: {summary}", example.name);
+    lines.fold(finding(rule, example, Level::Error, message), Finding::note)
 }
 
 fn unjudged(rule: &Rule, example: &Example, why: &str) -> Finding {
