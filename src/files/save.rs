@@ -210,7 +210,8 @@ fn put(target: &Path, pieces: &[Bytes], pending: Vec<Pending>) -> Result<(), Sav
     }
     let model = Pending::write(target, write).map_err(failed)?;
     for data in pending {
-        data.keep().map_err(failed)?;
+        let path = data.target().to_owned();
+        data.keep().map_err(|error| SaveError::Unwritable { path, error })?;
     }
     model.keep().map_err(failed)
 }

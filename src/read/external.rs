@@ -21,6 +21,8 @@ pub enum Fault {
     NoFile {
         /// Location as the tensor states it.
         location: String,
+        /// Relative clause for messages, without "which": "does not exist".
+        how: String,
     },
     /// The location is outside of the directory of the model.
     Escapes {
@@ -59,7 +61,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::NoLocation => f.write_str("is external but has no `location`"),
-            Fault::NoFile { location } => write!(f, "is in `{location}`, which does not exist"),
+            Fault::NoFile { location, how } => write!(f, "is in `{location}`, which {how}"),
             Fault::Escapes { location, how } => write!(f, "is in `{location}`, which {how}"),
             Fault::BadNumber { key, text } => {
                 write!(f, "has `{text}` as the `{key}` of its data, which is not a number of bytes")
@@ -123,8 +125,8 @@ impl ExternalFiles {
         if let Some(known) = self.files.get(location) {
             return known.clone();
         }
-        let file = locate(&self.folders, location)
-            .and_then(|path| file::read(&path).map_err(|_| Fault::NoFile { location: location.to_owned() }));
+        let unreadable = |error| no_file(location, format!("cannot be read: {error}"));
+        let file = locate(&self.folders, location).and_then(|path| file::read(&path).map_err(unreadable));
         self.files.insert(location.to_owned(), file.clone());
         file
     }
@@ -150,8 +152,13 @@ pub fn locate(folders: &DataFolders, location: &str) -> Result<PathBuf, Fault> {
             Err(escapes("is a link to a file outside of the directory of the model"))
         }
         Some(found) if found.is_file() => Ok(found),
-        _ => Err(Fault::NoFile { location: location.to_owned() }),
+        Some(_) => Err(no_file(location, "is not a regular file")),
+        None => Err(no_file(location, "does not exist")),
     }
+}
+
+fn no_file(location: &str, how: impl Into<String>) -> Fault {
+    Fault::NoFile { location: location.to_owned(), how: how.into() }
 }
 
 fn entry<'a>(entries: &'a Metadata, key: &str) -> Option<&'a str> {
@@ -210,7 +217,10 @@ mod tests {
         assert_eq!(short, Err(Fault::TooShort { length: 8, needed: 16 }));
         assert_eq!(bytes(folder.path(), &[]), Err(Fault::NoLocation));
         let missing = bytes(folder.path(), &[("location", "v.bin")]);
-        assert_eq!(missing, Err(Fault::NoFile { location: "v.bin".into() }));
+        assert_eq!(missing, Err(no_file("v.bin", "does not exist")));
+        std::fs::create_dir(folder.path().join("d.bin")).expect("a folder");
+        let folder = bytes(folder.path(), &[("location", "d.bin")]);
+        assert_eq!(folder, Err(no_file("d.bin", "is not a regular file")));
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl Pending {
         Ok(pending)
     }
 
+    /// Returns the path that the file gets.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Replaces the target atomically.
     pub fn keep(self) -> io::Result<()> {
         match self.file {
