@@ -8,7 +8,7 @@ use crate::edit::Editor;
 /// Selects an opset that all target runtimes support.
 ///
 /// # Errors
-/// There is none, or the requested opset is not supported.
+/// No opset is supported by all target runtimes, or one of them does not support the requested opset.
 pub fn resolve_opset(_: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     cx.options.opset = target::resolved(cx.source, &cx.options)?;
     Ok(())
@@ -17,7 +17,7 @@ pub fn resolve_opset(_: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding
 /// Resolves the target with the current imports of the model.
 ///
 /// # Errors
-/// The target opset is unknown, or the model does not import ai.onnx.
+/// An opset is requested, but it is unknown, or the model does not import ai.onnx.
 pub fn resolve_target(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     cx.target = target::target(&editor.model().opsets, cx.options.opset);
     if let Some(finding) = errors::by_version(&cx.target, &cx.options) {

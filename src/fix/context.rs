@@ -16,7 +16,7 @@ use crate::rules::registry::RuleSet;
 pub struct Context<'a> {
     /// The model before the first pass.
     pub source: &'a Model,
-    /// Options; the opset is one that all target runtimes support.
+    /// Options. The first check sets the opset if the target runtimes do not support that of the model.
     pub options: Options,
     /// Rules that may be applied.
     pub rules: &'a RuleSet,
@@ -56,7 +56,7 @@ pub struct Rewritten {
     pub is_within: bool,
     /// Whether a limit of the search was reached.
     pub is_cut: bool,
-    /// Whether there are more nodes: a decomposition may simplify further once its own facts are inferred.
+    /// Whether the node count increased: a decomposition may simplify further once its own facts are inferred.
     pub is_longer: bool,
     /// Whether nodes were converted to another opset, where optimizations may match them.
     pub is_converted: bool,

@@ -6,7 +6,7 @@ use crate::edit::{AnalysisView, Change, Editor, Site};
 use crate::graph::{GraphId, ValueId};
 use crate::infer;
 
-/// Removes contradicted `value_info`, and corrects the declared types of outputs.
+/// Removes `value_info` that inference contradicts, and corrects contradicted declarations of outputs.
 pub fn take_back(editor: &mut Editor, by: RuleId) {
     let contradictions = editor.analyses().facts.contradictions.iter();
     let found: Vec<(GraphId, ValueId)> = contradictions.map(|one| (one.graph, one.value)).collect();

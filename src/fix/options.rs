@@ -35,7 +35,7 @@ pub struct Options {
     pub infer_shapes: bool,
     /// Input axes to make dynamic.
     pub dynamic: Vec<FreeDim>,
-    /// Inputs to give a static shape.
+    /// Inputs whose shapes are made static.
     pub fixed: Vec<FixedShape>,
     /// Target runtimes and devices.
     /// The result uses opset and IR versions that all of them support, and nothing that one of them is known not to

@@ -16,7 +16,7 @@ pub struct Pass {
     pub codes: &'static [RuleId],
     /// Phases of the rules that it applies; their changes have the codes of the rules.
     pub phases: &'static [Phase],
-    /// Whether it can be ignored.
+    /// Whether `--select` and `--ignore` can disable it.
     pub need: Need,
     /// Returns true if the options request it.
     pub is_enabled: fn(&Context) -> bool,

@@ -23,7 +23,7 @@ pub enum Stage {
     Phase(&'static str),
     /// A pass, applied once.
     Once(&'static Pass),
-    /// Passes that are applied in rounds, until no round is expected to improve the model.
+    /// Passes that are applied in rounds, until no further round is expected to improve the model.
     Rounds(&'static [&'static Pass]),
     /// A check that rejects the model, or prepares the context.
     Check(fn(&mut Editor, &mut Context) -> Result<(), Vec<Finding>>),
@@ -187,7 +187,8 @@ mod tests {
         }
     }
 
-    /// Every code of a change other than a repair belongs to a pass, except one whose fix has another code.
+    /// Every code of a change other than a repair belongs to a pass, except `EQUAL_INITIALIZERS`, whose fix has another
+    /// code.
     #[test]
     fn codes_of_changes_belong_to_passes() {
         let owned: FxHashSet<&str> = passes().iter().flat_map(|pass| pass.codes).map(|id| id.code).collect();

@@ -107,7 +107,7 @@ pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool 
         || version.is_none_or(|version| version >= SINCE)
 }
 
-/// Returns the domains of the nodes of the model, except for those of functions.
+/// Returns the domains of all nodes outside function bodies.
 pub fn used_domains(model: &Model) -> BTreeSet<String> {
     let graphs = scopes::live(model).into_iter().filter(|&graph| model.function_of(graph).is_none());
     let nodes = graphs.flat_map(|graph| &model.graphs[graph].nodes);

@@ -86,9 +86,9 @@ fn patch(model: &Model, found: Found) -> Patch {
 struct Computed {
     nodes: FxHashSet<NodeId>,
     tensors: FxHashMap<ValueId, Arc<Array>>,
-    /// Values computed from a tensor that a cast has widened, and that tensor.
+    /// Results of casts to a wider type, and values computed from them.
     widened: FxHashSet<ValueId>,
-    /// Bytes of the initializers that become unused once a value is a constant.
+    /// Bytes of the initializers that become unused if the value becomes a constant, by value.
     freed: FxHashMap<ValueId, usize>,
 }
 

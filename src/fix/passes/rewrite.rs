@@ -57,7 +57,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    // A target may support the operators of a runtime at every opset.
+    // No limit with target runtimes: a runtime may support its own operators at every opset.
     let opset = target::target(&editor.model().opsets, options.opset).opset("");
     let limit = opset.filter(|_| options.targets.is_empty());
     let reach = rules.within_reach(repair::operators(editor.model()), phases, limit);
@@ -143,9 +143,9 @@ fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
     }
 }
 
-/// Returns the selected cleanup.
+/// Returns the cleanup steps to run: the selected ones, or all if the model is not optimized.
 ///
-/// A conversion may need all of it for a legal result, except for merging.
+/// A conversion also runs steps that are not selected, except for merging: a legal result may need them.
 fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
     let is_selected = |code: RuleId| !options.optimize || options.selection.contains(code.code);
     let is_needed = |code: RuleId| converts || is_selected(code);
@@ -173,7 +173,7 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     rules.iter().copied().filter(wanted).collect()
 }
 
-/// Returns true for a rule of a user that runs only with `--unsafe-fixes`.
+/// Returns true for a selected rule of a user that does not run because it requires `--unsafe-fixes`.
 fn is_held_back(rule: &Rule, options: &Options) -> bool {
     let is_unsafe = rule.safety == Safety::Unsafe && !options.unsafe_fixes;
     !rule.is_built_in && is_unsafe && !rule.is_lint_only() && options.selection.contains(&rule.code)

@@ -30,7 +30,7 @@ pub const PASS: Pass = Pass {
 /// Converts the functions.
 ///
 /// # Errors
-/// Nodes without an equivalent at this opset.
+/// Nodes without an equivalent at the opset of the model.
 fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
     if functions_of_other_opset(editor.model()).is_empty() {
         return Ok(false);

@@ -47,7 +47,7 @@ impl Measure {
     }
 }
 
-/// Returns a copy of the model whose outputs are all float32 tensors made by nodes of the main graph.
+/// Returns a copy of the model with other outputs: the float32 tensors that nodes of the main graph produce.
 fn exposed(model: &Model, facts: &Facts) -> Model {
     let mut exposed = model.clone();
     let made = model.graphs[model.main].nodes.iter();

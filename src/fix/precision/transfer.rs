@@ -90,7 +90,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns true for a product without summation, such as the angles of positions and frequencies.
+    /// Returns true for a product without summation, such as the outer product of positions and frequencies.
     fn is_outer(&self) -> bool {
         if self.is(&["MatMul"]) {
             let dims = self.node.input(0).and_then(|value| self.facts[value].dims());
@@ -112,7 +112,7 @@ impl Call<'_> {
         self.work() != Some(Work::Product) && self.given().any(|reach| reach.is_meant)
     }
 
-    /// Returns the magnitude and the guard of the outputs; the other facts are defaults.
+    /// Returns the facts of the outputs; the caller replaces `origin` and `is_meant`.
     fn size_and_guard(&self) -> ValueRange {
         let sized = |size| ValueRange::of(size, Origin::Data);
         if !self.node.domain().is_empty() {
