@@ -80,13 +80,13 @@ impl<'a> LintContext<'a> {
         LintContext { places: self.places.within(spans), ..self }
     }
 
-    /// Returns every graph that is written, including subgraphs and the bodies of functions.
+    /// Returns every reachable graph, including subgraphs and the bodies of functions.
     pub fn graphs(&self) -> impl Iterator<Item = (GraphId, &'a Graph)> {
         let model = self.model;
         self.graphs.iter().map(|&id| (id, &model.graphs[id]))
     }
 
-    /// Returns every node of these graphs.
+    /// Returns every node of the reachable graphs.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> {
         let model = self.model;
         self.graphs().flat_map(|(_, graph)| &graph.nodes).map(|&id| (id, &model.nodes[id]))

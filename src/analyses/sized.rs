@@ -145,7 +145,8 @@ fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<
 
 /// Returns the first node that fails in a run on zeros.
 ///
-/// Also returns `None` if an input has no static shape, or if the run stops for another reason, such as [`LIMITS`].
+/// Returns `None` if no node fails, if an input has no static shape, or if the run stops for another reason, such as
+/// [`LIMITS`].
 fn failing(model: &Model, facts: &Facts) -> Option<(NodeId, String)> {
     let mut executor = Executor::new(model, LIMITS);
     for port in &model.graphs[model.main].inputs {

@@ -19,8 +19,8 @@ pub fn mends<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> 
 
 /// Attaches a fix to each finding that `mends` fixes at its first node.
 ///
-/// Proposed fixes without a rewrite are removed. The summary proposed by the analysis takes precedence over that of the
-/// rule.
+/// If rules carry out the fixes of a code, fixes that an analysis proposed are removed where no rule matches. The
+/// summary proposed by the analysis takes precedence over that of the rule.
 pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOptions) {
     let proposed: Vec<Option<Fix>> = findings.iter_mut().map(|finding| withdrawn(finding, options)).collect();
     for mend in mends.iter().filter(|mend| mend.is_at_place) {

@@ -66,7 +66,7 @@ fn is_quantiser(node: &Node) -> bool {
 
 /// Returns the positions of the inputs that are scales of a quantized tensor.
 ///
-/// The operator also has a zero point of the same tensor: `y_scale` and `y_zero_point`.
+/// An input counts if the operator also has a zero point of the same tensor: `y_scale` and `y_zero_point`.
 fn scales(cx: &LintContext, node: &Node) -> impl Iterator<Item = usize> {
     let opset = u16::try_from(cx.opset(node)).ok();
     let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
@@ -84,7 +84,7 @@ fn not_positive(cx: &LintContext, node: &Node, input: usize) -> Option<f64> {
     scales.into_iter().find(|scale| !(scale.is_finite() && *scale > 0.0))
 }
 
-/// Returns the number of scales, the axis and the axis size, unless both numbers are equal.
+/// Returns the number of scales, the axis, and the size of the axis, if the number differs from the size.
 ///
 /// A single scale is valid for any size. Blocked quantization is not checked.
 fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {

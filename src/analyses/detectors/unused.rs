@@ -17,7 +17,7 @@ pub const DETECTORS: &[Detector] =
 
 /// Maximum number of names in a message.
 const SHOWN: usize = 3;
-/// Maximum size of an initializer to compare, in bytes: linting does not read large weights.
+/// Maximum size of an initializer to compare, in bytes: large weights are not read.
 const MAX_COMPARED: usize = 1 << 16;
 /// Minimum size of an initializer to compare, in bytes: smaller copies cost little.
 const MIN_COMPARED: usize = 256;

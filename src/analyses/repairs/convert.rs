@@ -54,7 +54,7 @@ pub fn converted(cx: &LintContext, id: NodeId) -> Option<Patch> {
 /// Model of a single node.
 struct Single {
     model: Model,
-    /// Outer values of its inputs and outputs.
+    /// Values of the source model, by the input or output that stands for them.
     outer: FxHashMap<ValueId, ValueId>,
 }
 

@@ -1,4 +1,4 @@
-//! Repairs of subgraphs: outer values as outputs, types that differ between runs, wrong declarations.
+//! Repairs of subgraphs: outer values as outputs, types that differ between branches or iterations, wrong declarations.
 
 use super::Casts;
 use super::lossless::is_numeric;
@@ -73,7 +73,7 @@ pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<MisdeclaredInput>
 
 /// Returns the casts at the ends of branches that give an output of an `If` one type.
 ///
-/// Each is a promotion, as of two tensors in PyTorch.
+/// They promote to one type, as PyTorch does for two tensors.
 pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<OutputRepair>> {
     let node = &cx.model.nodes[id];
     let body = |name: &str| match node.attr(name)? {
@@ -95,7 +95,7 @@ pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<O
 pub enum StateCast {
     /// Before the loop: the body returns a wider type than the initial one.
     Input(Casts),
-    /// At the end of the body, which returns a narrower type than the initial one.
+    /// At the end of the body: it returns a narrower type than the initial one.
     Output(OutputRepair),
 }
 

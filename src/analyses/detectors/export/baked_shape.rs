@@ -20,7 +20,7 @@ use crate::graph::dim::Dim;
 /// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// Demand on a dynamic size, with the node that makes it.
+/// Unmet demand on a dynamic size, with the node to report.
 struct Baked {
     node: NodeId,
     demand: Demand,
@@ -150,7 +150,8 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         return;
     }
     for (id, node) in cx.nodes() {
-        // Conflicts are added first: of several demands of a node, the first is kept unless a later one is proved.
+        // Conflicts are added first: of several demands of a node, the first is kept, unless only a later one is
+        // proved.
         for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
@@ -240,7 +241,7 @@ fn is_proved(found: &Baked) -> bool {
     fails && found.free.named && found.counterexample.is_some()
 }
 
-/// Returns the symbol that a demand fixes, and its value; `None` if the demand fixes no single symbol.
+/// Returns the symbol that a demand fixes, and its value; `None` unless the demand fixes exactly one symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

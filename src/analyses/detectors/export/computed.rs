@@ -1,7 +1,7 @@
 //! SHP001 for a Reshape to a rounded fraction of a size, as in `math.ceil(x.shape[0] / 4)`.
 //!
-//! `torch.export` has no guards for sizes that are computed as floating-point numbers. The model is inferred at
-//! several sizes.
+//! `torch.export` has no guards for sizes that are computed as floating-point numbers. Therefore, this detector infers
+//! the shapes of the model at several sizes.
 
 use rustc_hash::FxHashSet;
 
@@ -19,11 +19,11 @@ use crate::infer::Fact;
 /// Detector of SHP001.
 pub const DETECTOR: Detector = Detector { rules: &[SHAPE_MISMATCH], run };
 
-/// Sizes at which the model is inferred.
+/// Sizes at which shapes are inferred.
 const SIZES: std::ops::RangeInclusive<i64> = 1..=9;
-/// Limit of the dimensions that are varied.
+/// Maximum number of dimensions that are varied, one at a time.
 const MAX_SYMBOLS: usize = 4;
-/// Limit of the nodes between a size and the target of a Reshape.
+/// Maximum number of nodes to search between the target of a Reshape and the size.
 const MAX_STEPS: usize = 64;
 
 /// Returns true if a value derives from a floating-point number that is converted to an integer.
@@ -45,7 +45,7 @@ fn is_rounded(cx: &LintContext, value: ValueId) -> bool {
     false
 }
 
-/// Returns the first size at which each node fails although a smaller size works.
+/// Returns the nodes that fail at a size but run at a smaller one, each with the first such size.
 fn failing(cx: &LintContext, name: &str, nodes: &[NodeId]) -> Vec<(NodeId, i64)> {
     let symbol = Symbol::size(name);
     let allowed = SIZES.filter(|&size| cx.facts.bounds.of(&symbol).contains(size));

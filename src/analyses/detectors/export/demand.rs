@@ -124,8 +124,8 @@ impl Demands<'_> {
 
     /// Returns the demand that `size` equals the constant `fixed`.
     ///
-    /// Returns `None` unless the answer depends on the sizes of the model inputs. A constant of size 1 that broadcasts
-    /// demands nothing.
+    /// Returns `None` unless both are equal at some sizes of the model inputs, and different at others. A constant of
+    /// size 1 that broadcasts demands nothing.
     pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;

@@ -19,7 +19,7 @@ pub struct DynamicDim {
     pub input: ValueId,
     /// Axis of the input, from 0.
     pub axis: usize,
-    /// Whether the interface names the dimension, and so declares it dynamic.
+    /// Whether the interface names the dimension, and so declares it dynamic; generated names do not count.
     ///
     /// An axis with neither a size nor a name may still be static.
     pub named: bool,
@@ -86,7 +86,7 @@ impl<'a> DynamicDims<'a> {
         Some(sizes_text(dim, size))
     }
 
-    /// Returns a value of all symbols in `dims` at which the values of `dims` satisfy `fails`.
+    /// Returns a size for which `dims` satisfy `fails` if all their symbols have this size.
     pub fn failing_size<const N: usize>(
         &self,
         dims: [&Dim; N],

@@ -42,7 +42,7 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
     Some(finding)
 }
 
-/// Multiples of the traced size at which a model is inferred.
+/// Multiples of the traced size at which shapes are inferred.
 ///
 /// Strides and windows often require multiples.
 const MULTIPLES: [i64; 2] = [2, 3];
@@ -55,7 +55,7 @@ enum Fixed {
     Keeps(ValueId),
 }
 
-/// Returns evidence that the graph is valid only for the size after which an axis is named.
+/// Returns evidence that the graph is valid only for the size that is the name of an axis.
 fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
     let name = number.to_string();
     let known = |node: NodeId| cx.facts.faults.iter().any(|(faulty, _)| *faulty == node);

@@ -50,7 +50,7 @@ fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
             "the kept values are added here, but PyTorch adds every value",
         )
         .help("export with dynamo=True, or use scatter_add at opset 16 or later; both add all values");
-    // An intended overwrite mostly looks equal in the graph; the Python line shows the accumulation.
+    // In the graph, an intended overwrite usually looks the same; only the Python line shows an accumulation.
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref());
     let adds = code.is_some_and(|code| ADDS.iter().any(|call| code.contains(call)));
     let is_certain = adds || code.is_none() && is_lowered(cx, scatter);

@@ -1,4 +1,4 @@
-//! Initializers that are graph inputs or must be, and input defaults of another type.
+//! Initializers that are or must be graph inputs, and defaults that do not have the type of their input.
 
 use super::Detector;
 use crate::analyses::LintContext;

@@ -75,7 +75,7 @@ fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
 /// Maximum number of undefined values to suggest names for, because each search visits all names.
 const GUESSES: usize = 16;
 
-/// Adds the place of a value with this name out of scope, or else a suggestion of the intended name.
+/// Adds the place of an out-of-scope value with this name, or else a suggestion of the intended name.
 fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     let elsewhere = cx
         .model

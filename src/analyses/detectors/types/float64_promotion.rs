@@ -120,7 +120,7 @@ fn is_constant_node(cx: &LintContext, node: NodeId) -> bool {
     !outputs.is_empty() && outputs.iter().flatten().all(|&value| cx.facts[value].is_const())
 }
 
-/// Returns the region of a node, which non-constant double values connect.
+/// Returns the region of a node: all nodes that non-constant double values connect to it.
 fn explore(cx: &LintContext, start: NodeId, seen: &mut [bool]) -> Region {
     let mut region = Region::default();
     let mut queue = VecDeque::from([start]);
