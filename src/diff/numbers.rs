@@ -46,7 +46,7 @@ struct CallKey {
 #[derive(Default)]
 pub struct Numbers {
     known: FxHashMap<Key, usize>,
-    /// Number of occurrences of each random or unknown call in the current call.
+    /// Number of occurrences of each random or unknown call in the call that is being numbered.
     drawn: FxHashMap<CallKey, usize>,
 }
 

@@ -46,7 +46,7 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         rebuild(&mut self.built.egraph);
     }
 
-    /// Returns the class number of a value, which values proved equal share.
+    /// Returns the class number of a value; values proved equal have the same number.
     /// It is valid until the next change.
     pub fn class(&self, value: ValueId) -> Option<usize> {
         self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))

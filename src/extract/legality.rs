@@ -40,7 +40,7 @@ impl Target {
         self.taken(egraph, call)
     }
 
-    /// Checks that no target runtime is known not to support a call, regardless of the specification.
+    /// Checks a call against the target runtimes, regardless of the specification. Unknown support is accepted.
     ///
     /// # Errors
     /// The limitation of the first runtime that does not support it.
@@ -60,7 +60,7 @@ impl Target {
         Ok(())
     }
 
-    /// Returns the features of a call that the operator version in force at the target does not support.
+    /// Returns the obstacles of a call for the operator version in force at the target.
     /// Returns `None` if there is no such version, or it is not of the call's epoch.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
