@@ -104,7 +104,7 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Replaces shared operands with equal slices for all traced samples by one of these slices.
+/// If a shared operand has the same slice for every traced sample, replaces it by one slice.
 /// Returns the new operands and the layout, or `None` if this is not possible.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();

@@ -44,7 +44,7 @@ fn place(finding: &Finding, first: &Finding) -> String {
     }
 }
 
-/// Groups more than a few findings with the same file, rule, level, wording and Python line.
+/// Groups similar findings: same file, rule, level, wording and Python line. Up to [`SHOWN_EACH`] are not grouped.
 pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let line = finding.source.as_ref().map(|source| (source.file.to_string(), source.line));
