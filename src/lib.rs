@@ -41,7 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`save`] saves a model without external data.
+//! [`save`] suffices for a model that has no external data.
 //!
 //! # Custom rules
 //! Rules are text that is parsed at run time; `rules/README.md` defines their language. Rules with a

@@ -63,7 +63,7 @@ fn lint_lines(
         let holds = |finding: &Finding| python::is_size_branch(finding) || python::is_size_fraction(finding);
         findings.retain(|finding| !is_right(finding) || holds(finding));
     }
-    // Packages handle what their own code branches on: only the graph can prove a fault of theirs.
+    // Code of installed packages usually handles its own branches, so only the graph can prove a fault in it.
     let is_packaged = |one: &&mut Finding| one.source.as_ref().is_some_and(|at| is_installed(&at.file));
     findings.iter_mut().filter(is_packaged).for_each(|one| one.level = one.level.min(Level::Info));
     said.extend(findings);

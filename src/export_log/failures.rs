@@ -19,7 +19,7 @@ pub fn words(remark: &Remark) -> Option<Words> {
         Kind::Guarded { guard } => Some(guarded(guard)),
         Kind::Equal { one, other } => Some(equal(one, other)),
         Kind::ZeroOneSpecialized { input, axis, size } => Some(zero_one(input, *axis, *size)),
-        // `float(x.mean())` raises the same exception as a branch on data.
+        // `float(x.mean())` raises the same exception as a branch on data does.
         Kind::DataDependentBranch { expression } if makes_number(code) => Some(value(expression, code)),
         Kind::DataDependentBranch { expression } => Some(branch(expression, code)),
         Kind::DataDependentNumber { expression } => Some(value(expression, code)),

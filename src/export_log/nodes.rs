@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the node in `nodes` of the in-place arithmetic on a size that PyTorch warned about.
+/// Returns the node that changes a size in place, about which PyTorch warned.
 ///
 /// In the final graph, readers of the old size read the changed one instead, usually twice (`Add(v, v)`). Without
 /// such a reader, returns the first arithmetic on a size.

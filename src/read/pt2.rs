@@ -1,7 +1,7 @@
 //! Reads `.pt2` archives: programs saved by `torch.export.save`.
 //!
-//! An archive is a zip file. The linter reads only the JSON of the program; the converter also reads the tensors.
-//! Sample inputs are ignored. Pickles are never executed.
+//! An archive is a zip file. The converter reads all tensors; the linter copies only small ones into memory (see
+//! [`Copies`]). Sample inputs are ignored. Pickles are never executed.
 
 mod archive;
 mod expression;

@@ -43,9 +43,9 @@ pub struct Query<'a, H: Host> {
 
 impl Profile {
     /// Returns whether the target supports a node.
-    /// Stronger evidence takes precedence. Among lines with equal evidence, those that exclude a node come
-    /// first. Support is unknown if nothing applies, or if a condition is undecided and no other line of
-    /// its evidence and verdict applies.
+    /// Stronger evidence takes precedence; for equal evidence, lines that exclude a node come first. Support is unknown
+    /// if no line, domain or complete list applies. It is also unknown if the condition of a line is undecided, unless
+    /// another line with the same evidence and verdict applies.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct DataFolders {
     /// Directory of the path as given.
     given: PathBuf,
-    /// Directory of the resolved file, if it is another one.
+    /// Directory of the file that the path links to, if the path is a symbolic link.
     linked: Option<PathBuf>,
 }
 
