@@ -6,7 +6,7 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::{self, Facts, News};
 
-/// Maximum number of inferences of the whole model that changes in local functions cause.
+/// Maximum number of times that a change in a local function causes inference of the whole model.
 /// The nodes of a function are inferred once per call, together with the whole model. Beyond the limit,
 /// the previous facts are used until the whole model is next analyzed.
 const MAX_RENEWALS: usize = 16;

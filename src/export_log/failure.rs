@@ -23,7 +23,7 @@ pub struct Failure<'a> {
 /// Chained exceptions, root cause first.
 pub type Chain<'a> = Vec<Failure<'a>>;
 
-/// Limit of the lines of a message. The longest messages of PyTorch have about 60 lines.
+/// Maximum number of lines of a message. The longest messages of PyTorch have about 60 lines.
 const MAX_MESSAGE_LINES: usize = 200;
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
@@ -70,7 +70,8 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
 /// Parses the traceback at line `start`, and returns the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
     let line = lines[start];
-    // If a message precedes the traceback (`Original exception Traceback …`), the line's indentation counts.
+    // If a message precedes the traceback (`Original exception Traceback …`), the indentation of the line is that of
+    // the traceback.
     let before = line.find(TRACEBACK).map_or("", |at| &line[..at]);
     let is_sentence = before.contains("exception");
     let indent = if is_sentence { line.len() - line.trim_start().len() } else { before.len() };

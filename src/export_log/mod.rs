@@ -77,7 +77,7 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     merged
 }
 
-/// Limit of the number of guards searched before an exception.
+/// Maximum number of guards to search before an exception.
 const MAX_GUARDS: usize = 1000;
 
 /// Key that identifies duplicates: the kind, and the line of a file.

@@ -7,10 +7,10 @@ use super::words::{after, first_word, quoted};
 /// Start of the messages of ONNX Runtime.
 pub const ONNX_RUNTIME: &str = "[ONNXRuntimeError]";
 
-/// Limit of the lines of a message of TensorRT.
+/// Maximum number of lines of a message of TensorRT.
 const MAX_LINES: usize = 40;
 
-/// Limit of the quoted characters of a message.
+/// Maximum number of characters to quote from a message.
 const MAX_QUOTED: usize = 200;
 
 /// A model that a runtime rejects, or a run that fails.

@@ -8,7 +8,7 @@ use crate::source::{is_installed, without_comment};
 use super::rejected::Rejection;
 use super::violation::Guard;
 
-/// A warning or exception in the log. Duplicates are one remark.
+/// A warning or exception in the log. Duplicates are merged into one remark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
     /// Fault that the log reports.
@@ -70,7 +70,7 @@ pub enum Kind {
     Equal { one: String, other: String },
     /// An example size of 1 (or 0), which torch.export specializes.
     ZeroOneSpecialized { input: Input, axis: Option<u32>, size: i64 },
-    /// A Python branch on a tensor value, or a conversion that fails alike:
+    /// A Python branch on a tensor value, or a conversion that raises the same exception:
     /// "Could not guard on data-dependent expression".
     DataDependentBranch { expression: String },
     /// A conversion of a tensor value to a Python number: "Could not extract specialized integer".

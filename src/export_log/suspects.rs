@@ -25,7 +25,7 @@ pub struct Suspects<'a> {
     known: RefCell<FxHashMap<(Kind, String), Option<SourcePlace>>>,
 }
 
-/// Limit of the number of searches per log.
+/// Maximum number of searches per log.
 const MAX_SEARCHES: usize = 64;
 
 impl<'a> Suspects<'a> {

@@ -2,7 +2,7 @@
 
 use super::words::after;
 
-/// Limit of the number of reported violations, per exception.
+/// Maximum number of further violations, and of suggested fixes, to report for each exception.
 const MAX_TOLD: usize = 8;
 
 /// A condition on a size that the declared range of the axis does not guarantee.

@@ -35,7 +35,7 @@ fn unknown(line: &str, message: &str) -> Option<Kind> {
     of_tracer.then_some(Kind::UnknownWarning { message })
 }
 
-/// Limit of the quoted characters of an unrecognized warning.
+/// Maximum number of characters to quote from an unrecognized warning.
 const MAX_QUOTED: usize = 120;
 
 /// Recognizes diagnostics of PyTorch 2.0 to 2.5 (POE0001 …, FXE0001 …) about unsupported operators.

@@ -115,7 +115,7 @@ pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
         let to = target(node, schema, &group)?;
         let changed = group.members.iter().filter(|member| member.elem != to);
         casts.inputs.extend(changed.map(|member| (member.input, to)));
-        // Only a type that no member has is new to the users of the outputs.
+        // Users of the outputs expect the type of a member, so convert back from any other type.
         if group.members.iter().any(|member| member.elem == to) {
             continue;
         }

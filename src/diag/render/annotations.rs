@@ -47,7 +47,7 @@ pub fn azure(run: Run) -> String {
         let kind = match finding.level {
             Level::Error => "error",
             Level::Warning => "warning",
-            // Azure has no issue type below a warning, and it counts warnings: print a plain line.
+            // Azure has no issue type below a warning, and it counts warnings, so print lower levels as plain lines.
             Level::Info | Level::Hint => {
                 let line = if spot.line > 0 { format!(":{}", spot.line) } else { String::new() };
                 let text =

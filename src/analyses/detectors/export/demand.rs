@@ -139,7 +139,8 @@ impl Demands<'_> {
     /// Returns the demands of inputs that broadcast along all axes except the last `core`.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        // Compare with distinct shapes only: a node with many inputs has few of them. Equal shapes cause no demand.
+        // Compare with each distinct shape once: even a node with many inputs has few distinct shapes. Equal shapes
+        // cause no demand.
         let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
         let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {

@@ -212,7 +212,7 @@ struct Signature {
 }
 
 impl Signature {
-    /// Returns the number of nodes of this step that are in another one, too.
+    /// Returns the number of nodes that this step and another one have in common.
     ///
     /// The first step can lack nodes that use a previous step. The last step can lack nodes for the next one, and
     /// includes nodes after the loop.
@@ -230,7 +230,7 @@ impl Signature {
 struct Walk {
     /// Last tap that each node depends on.
     step_of: BTreeMap<NodeId, usize>,
-    /// Whether a step depends on the previous one, other than by accumulating its result.
+    /// Whether a step uses the previous one for more than the accumulation of results.
     recurrent: bool,
 }
 

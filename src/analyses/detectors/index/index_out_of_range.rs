@@ -15,7 +15,7 @@ pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_
 fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
     let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {size} elements");
-    // A subgraph with this node may not run if the axis is too short.
+    // If the node is in a subgraph, the model may skip it when the axis is too short.
     let graph = &cx.model.graphs[cx.model.nodes[node].graph];
     let rule = match graph.owner {
         Owner::Node(_) => INDEX_OUT_OF_RANGE.at(Level::Warning),
