@@ -23,6 +23,9 @@ impl<'t> Machine<'t> {
         if let (Some(a), Some(b)) = (left.number(), right.number()) {
             return Ok(number(operator, left, right, a, b));
         }
+        if let Some(array) = self.array_binary(operator, left, right, node) {
+            return Ok(array);
+        }
         Ok(match (operator, left, right) {
             ("+", Value::Str(a), Value::Str(b)) => Value::str(&format!("{a}{b}")),
             ("/", _, Value::Str(b)) if left.text().is_some() => {

@@ -59,6 +59,9 @@ impl<'t> Machine<'t> {
         if let Some(stop) = self.missing_name(path, name, node) {
             return Err(stop);
         }
+        if self.is_without_arguments && &**path == "sys" && name == "argv" {
+            return Ok(self.list(vec![Value::str(&self.files[0].path)]));
+        }
         Ok(library::constant(path, name).unwrap_or_else(|| Value::name(&library::canonical(path, name))))
     }
 
@@ -93,6 +96,9 @@ impl<'t> Machine<'t> {
             Object::Instance(instance) => {
                 if let Some(value) = instance.get(name) {
                     return Ok(value.clone());
+                }
+                if let ("shape" | "ndim", Some(array)) = (name, self.array_tensor(object)) {
+                    return self.tensor_attribute(&array, name, node);
                 }
                 let (class, open) = (instance.class.clone(), instance.open);
                 self.inherited(object, &class, open, name, node)

@@ -54,21 +54,24 @@ const NEUTRAL: [&str; 18] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Returns a function, from its definition and the texts of its decorators.
-    pub fn function(&mut self, node: Node<'t>, decorators: &[&str]) -> Value<'t> {
+    /// Returns a function, from its definition and its decorators.
+    pub fn function(&mut self, node: Node<'t>, decorators: &[Node<'t>]) -> Value<'t> {
         let name = field(node, "name").map_or("<lambda>", |name| self.text(name));
         let Some(frame) = self.frames.last() else { return Value::Unknown };
         let (file, mut scope) = (frame.file, frame.scope);
         let mut kind = FunctionKind::Plain;
         let mut contexts = vec![];
         for decorator in decorators {
-            let path = decorator.split('(').next().unwrap_or(decorator);
+            let path = self.text(*decorator).trim_start_matches('@').trim();
+            let path = path.split('(').next().unwrap_or(path);
             match path.rsplit('.').next().unwrap_or(path) {
                 "staticmethod" => kind = FunctionKind::Static,
                 "classmethod" => kind = FunctionKind::OfClass,
                 "property" | "cached_property" => kind = FunctionKind::Property,
-                "no_grad" => contexts.push("torch.no_grad"),
-                "inference_mode" => contexts.push("torch.inference_mode"),
+                "no_grad" | "inference_mode" | "autocast" => {
+                    let context = children(*decorator).first().map(|context| self.evaluate(*context));
+                    contexts.push(context.and_then(Result::ok).unwrap_or_default());
+                }
                 last if NEUTRAL.contains(&last) => {}
                 _ => return Value::Unknown,
             }
@@ -90,9 +93,8 @@ impl<'t> Machine<'t> {
     /// Runs the definition of a decorated function or class.
     pub fn decorated(&mut self, node: Node<'t>) -> Result<(), Stop> {
         let Some(definition) = field(node, "definition") else { return Ok(()) };
-        let decorators = children(node).into_iter().filter(|child| child.kind() == "decorator");
-        let decorators: Vec<&'t str> =
-            decorators.map(|one| self.text(one).trim_start_matches('@').trim()).collect();
+        let decorators: Vec<Node<'t>> =
+            children(node).into_iter().filter(|child| child.kind() == "decorator").collect();
         let value = match definition.kind() {
             "class_definition" => self.class_definition(definition, &decorators)?,
             _ => self.function(definition, &decorators),
@@ -171,9 +173,12 @@ impl<'t> Machine<'t> {
         }
         let scope = self.inner_scope(Some(function.scope));
         let call = Some((self.file(), args.node));
+        if function.name == "forward" && self.reads.is_none() && !self.examples.is_empty() {
+            self.reads = Some((scope, Default::default()));
+        }
         self.push(function.file, scope, Some(function.clone()), this.clone(), call)?;
         let active = self.contexts.len();
-        self.contexts.extend(function.contexts.iter().map(|path| Value::name(path)));
+        self.contexts.extend(function.contexts.iter().cloned());
         let result = self.bind(function, this, args).and_then(|()| self.body(function));
         self.contexts.truncate(active);
         let frame = self.frames.pop();

@@ -1,6 +1,7 @@
 //! Built-in functions of Python, and methods of values.
 
 use rustc_hash::FxHashMap;
+use tree_sitter::Node;
 
 use super::calls::Args;
 use super::heap::Object;
@@ -22,16 +23,22 @@ impl<'t> Machine<'t> {
         let items = |machine: &mut Self| first.as_ref().and_then(|first| machine.iterated(first));
         Ok(Some(match name {
             "print" | "input" | "open" | "id" | "hash" | "repr" | "vars" | "dir" | "format" => Value::Unknown,
-            "len" => match self.length(one) {
+            "len" => match self.counted(one, args.node)? {
                 Some(length) if matches!(one, Value::Tensor(_)) => {
                     Value::Int(self.taken(Taken::Number, args.node, length))
                 }
                 length => Value::size(length),
             },
-            "range" => range(args),
+            "range" => {
+                args.all().try_for_each(|bound| self.needs_number(bound, args.node))?;
+                range(args)
+            }
+            "int" | "float" if self.is_program && matches!(one, Value::Tensor(_)) => match one {
+                Value::Tensor(tensor) => self.unbacked(&tensor.clone()),
+                _ => Value::Unknown,
+            },
             "int" => match (self.to_int(one), one) {
                 (Value::Int(number), _) => Value::Int(self.taken(Taken::Number, args.node, number)),
-                (_, Value::Tensor(tensor)) => self.unbacked(&tensor.clone()),
                 (other, _) => other,
             },
             "float" => match one {
@@ -43,6 +50,7 @@ impl<'t> Machine<'t> {
                 None => Value::str(""),
                 Some(value) => printed(value).map_or(Value::Unknown, |text| Value::str(&text)),
             },
+            "iter" if self.is_loader(one) => one.clone(),
             "list" | "sorted" | "reversed" | "iter" => match (&first, items(self)) {
                 (None, _) => self.list(vec![]),
                 (Some(range @ Value::Range(..)), Some(items)) => {
@@ -106,11 +114,27 @@ impl<'t> Machine<'t> {
                     None => Value::Unknown,
                 }
             }
-            "callable" | "issubclass" | "next" | "filter" | "divmod" | "pow" | "chr" | "ord" | "slice" => {
+            "next" => match (self.batch_of(one), args.positional.first()) {
+                (Value::Unknown, Some((_, Some(node)))) if node.kind() == "call" => {
+                    items(self).and_then(|items| items.into_iter().next()).unwrap_or_default()
+                }
+                (batch, _) => batch,
+            },
+            "callable" | "issubclass" | "filter" | "divmod" | "pow" | "chr" | "ord" | "slice" => {
                 Value::Unknown
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Returns the length of a container, if it is known.
+    fn counted(&self, value: &Value<'t>, node: Node<'t>) -> Result<Option<i64>, Stop> {
+        if let Value::Tensor(tensor) = value
+            && tensor.unbacked == Some(0)
+        {
+            self.needs_number(value, node)?;
+        }
+        Ok(self.length(value))
     }
 
     fn to_int(&self, value: &Value<'t>) -> Value<'t> {

@@ -15,7 +15,7 @@ const MAX_BASES: usize = 32;
 
 impl<'t> Machine<'t> {
     /// Runs the definition of a class.
-    pub fn class_definition(&mut self, node: Node<'t>, decorators: &[&'t str]) -> Eval<'t> {
+    pub fn class_definition(&mut self, node: Node<'t>, decorators: &[Node<'t>]) -> Eval<'t> {
         let name = field(node, "name").map_or("", |name| self.text(name));
         let mut bases = vec![];
         let mut open = false;
@@ -28,7 +28,7 @@ impl<'t> Machine<'t> {
                 }
             }
         }
-        let is_data = decorators.iter().any(|decorator| decorator.contains("dataclass"));
+        let is_data = decorators.iter().any(|decorator| self.text(*decorator).contains("dataclass"));
         open |= decorators.len() > usize::from(is_data);
         let is_tuple = bases.iter().any(|base| base.path().is_some_and(|path| path.ends_with("NamedTuple")));
         let fields = (is_data || is_tuple).then(|| self.inherited_fields(&bases));

@@ -30,7 +30,7 @@ impl<'t> Machine<'t> {
     pub fn iterated(&mut self, value: &Value<'t>) -> Option<Vec<Value<'t>>> {
         match value {
             Value::Tensor(tensor) => self.rows(&tensor.clone()),
-            _ => self.items(value),
+            _ => self.items(value).or_else(|| self.array_items(value)),
         }
     }
 
@@ -38,6 +38,7 @@ impl<'t> Machine<'t> {
     pub fn element(&mut self, value: &Value<'t>) -> Value<'t> {
         match value {
             Value::Tensor(tensor) => self.row(&tensor.clone()),
+            Value::Object(_) => self.batch_of(value),
             _ => Value::Unknown,
         }
     }
@@ -149,7 +150,13 @@ impl<'t> Machine<'t> {
                 let items = self.items(object).unwrap_or_default();
                 Ok(at(&items, index))
             }
-            Value::Object(reference) => self.object_item(object, *reference, index, node),
+            Value::Object(reference) => match self.array_tensor(object) {
+                Some(array) => {
+                    let item = self.tensor_item(&array, index, node)?;
+                    Ok(self.array_like(&item))
+                }
+                None => self.object_item(object, *reference, index, node),
+            },
             _ => Ok(Value::Unknown),
         }
     }

@@ -103,9 +103,13 @@ impl<'t> Machine<'t> {
                 }
                 outputs
             }
-            None => Value::Unknown,
+            None => {
+                self.reads = None;
+                Value::Unknown
+            }
         };
         let checked = export_call::after(self, &call, &outputs);
+        self.reads = None;
         self.tell(checked.findings);
         raised(checked.raised)?;
         Ok(self.exported(path, &model, args))
@@ -162,6 +166,7 @@ impl<'t> Machine<'t> {
         let outer = std::mem::replace(&mut self.examples, origins);
         let keywords = example.keywords.into_iter().map(|(name, value)| (name, value, None)).collect();
         let given = Args { keywords, ..Args::of(args.node, example.values) };
+        self.reads = None;
         let outputs = self.invoke(model, &given);
         self.examples = outer;
         outputs

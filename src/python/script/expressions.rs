@@ -17,7 +17,11 @@ impl<'t> Machine<'t> {
 
     fn expression(&mut self, node: Node<'t>) -> Eval<'t> {
         Ok(match node.kind() {
-            "identifier" => self.variable(self.text(node)),
+            "identifier" => {
+                let name = self.text(node);
+                self.note_read(name);
+                self.variable(name)
+            }
             "integer" => integer(self.text(node)).map_or(Value::Unknown, Value::Int),
             "float" => float(self.text(node)).map_or(Value::Unknown, Value::Float),
             "string" => return self.string(node),
@@ -129,13 +133,21 @@ impl<'t> Machine<'t> {
         let [then, condition, other] = children(node)[..] else { return Ok(Value::Unknown) };
         let asked = condition;
         let condition = self.evaluate(condition)?;
-        let truth = self.truth(&condition);
+        let mut truth = self.truth(&condition);
         if truth.is_none() {
             self.check_branch(&condition, asked)?;
+            truth = self.default_path(asked);
         }
         match truth {
             Some(true) => self.evaluate(then),
             Some(false) => self.evaluate(other),
+            // One expression is for other releases of a library.
+            None if self.asks_for_release(asked) => {
+                self.quiet += 1;
+                let value = self.either_value(then, other);
+                self.quiet -= 1;
+                value
+            }
             None => self.either_value(then, other),
         }
     }

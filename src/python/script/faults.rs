@@ -144,6 +144,24 @@ impl<'t> Machine<'t> {
         Err(self.fault(condition, fault))
     }
 
+    /// Reports a number of Python that a program of `torch.export` would take from data.
+    pub fn needs_number(&self, value: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let is_scripted = self.frames.iter().any(|frame| frame.file != 0);
+        if !self.is_program || is_scripted || !matches!(value, Value::Tensor(_)) {
+            return Ok(());
+        }
+        let shown = one_line(node, self.source(self.file()));
+        let fault = Fault {
+            rule: rule_ids::ITEM_BAKED,
+            note: "torch.export has no number for a value that depends on data, and raises",
+            ..Fault::shape(
+                format!("`{shown}` needs a number, but its operand depends on data"),
+                "compute with tensors, such as a mask, instead of a number of Python",
+            )
+        };
+        Err(self.fault(node, fault))
+    }
+
     /// Returns the finding for arguments that do not fit the parameters of `forward`.
     ///
     /// Other functions have no finding: they may be called in ways that the interpreter does not follow.

@@ -98,6 +98,9 @@ const HARMLESS: [&str; 20] = [
     "onnxsim.",
 ];
 
+/// Class of the contexts that enter other contexts.
+pub const EXIT_STACK: &str = "contextlib.ExitStack";
+
 /// Returns true for built-in names of Python.
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name) || name.ends_with("Error") || name == "Exception"
@@ -168,6 +171,9 @@ impl<'t> Machine<'t> {
         if path.starts_with("torchvision.models.") {
             return Ok(self.torchvision_model(path, args));
         }
+        if let Some(value) = self.image_call(path, args) {
+            return Ok(value);
+        }
         if let Some(value) = self.builtin_call(path, args)? {
             return Ok(value);
         }
@@ -227,11 +233,12 @@ impl<'t> Machine<'t> {
                 let json = first.and_then(Value::text).and_then(|text| serde_json::from_str(text).ok());
                 json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
             }
-            // Variables of the environment are strings. A script is linted with its defaults.
+            // A script is linted with its defaults.
             "os.environ.get" | "os.getenv" => match args.get(1, "default") {
-                Some(text @ Value::Str(_)) => text.clone(),
+                Some(default) if *default != Value::None => default.clone(),
                 _ => Value::Unknown,
             },
+            "contextlib.ExitStack" => self.instance(EXIT_STACK, vec![], true),
             "math.prod" => first.map_or(Value::Unknown, |first| self.product_of(first)),
             "math.sqrt" | "numpy.sqrt" => {
                 first.and_then(Value::number).map_or(Value::Unknown, |number| Value::Float(number.sqrt()))

@@ -96,6 +96,8 @@ pub struct Machine<'t> {
     changed: FxHashSet<u32>,
     /// Values of the active `with` statements.
     pub contexts: Vec<Value<'t>>,
+    /// Whether the condition of a branch is evaluated as for a script without arguments.
+    pub is_without_arguments: bool,
     /// Number of enclosing branches that may not run.
     pub doubt: u32,
     /// If above 0, nothing is reported.
@@ -127,6 +129,8 @@ pub struct Machine<'t> {
     pub steady: Vec<(usize, u32)>,
     /// Files and lines of the other loops.
     pub varying: Vec<(usize, u32)>,
+    /// Scope of the `forward` of the running model, and the names in it that are read.
+    pub reads: Option<(Ref, FxHashSet<&'t str>)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
 }
@@ -144,6 +148,7 @@ impl<'t> Machine<'t> {
             memory: 0,
             changed: FxHashSet::default(),
             contexts: vec![],
+            is_without_arguments: false,
             doubt: 0,
             quiet: 0,
             layers: vec![],
@@ -164,6 +169,7 @@ impl<'t> Machine<'t> {
             loops: vec![],
             steady: vec![],
             varying: vec![],
+            reads: None,
             operators: vec![],
         }
     }
@@ -277,7 +283,17 @@ impl<'t> Machine<'t> {
     /// Returns a new tensor.
     pub fn tensor(&mut self, shape: Shape, dtype: Option<DType>, device: Option<Rc<str>>) -> Tensor<'t> {
         let memory = self.fresh_memory();
-        Tensor { shape, dtype, device, data: None, memory, bounds: None, role: Role::Plain, origin: None }
+        Tensor {
+            shape,
+            dtype,
+            device,
+            data: None,
+            bounds: None,
+            unbacked: None,
+            memory,
+            role: Role::Plain,
+            origin: None,
+        }
     }
 
     /// Returns the elements of a tensor, if they are known and unchanged.

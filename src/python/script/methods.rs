@@ -7,6 +7,7 @@ use super::argparse::PARSER;
 use super::calls::Args;
 use super::export;
 use super::heap::Object;
+use super::library::EXIT_STACK;
 use super::machine::{Eval, Machine, Stop};
 use super::value::Value;
 
@@ -15,6 +16,9 @@ impl<'t> Machine<'t> {
     pub fn method(&mut self, object: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
         if let Some((base, method)) = name.strip_prefix("super:").and_then(|rest| rest.rsplit_once(':')) {
             return self.super_method(object, base, method, args);
+        }
+        if let Some(image) = self.image_method(object, name, args) {
+            return Ok(image);
         }
         match object {
             Value::Tensor(tensor) => self.tensor_method(&tensor.clone(), name, args),
@@ -30,6 +34,11 @@ impl<'t> Machine<'t> {
                     }
                     if instance.class.path() == Some(super::torch::GENERATOR) {
                         return Ok(self.numpy_call(&format!("random.{name}"), args));
+                    }
+                    if instance.class.path() == Some(EXIT_STACK) && name == "enter_context" {
+                        let context = args.get(0, "cm").cloned().unwrap_or_default();
+                        self.contexts.push(context.clone());
+                        return Ok(self.entered(&context));
                     }
                     if export::is_export_method(name) {
                         return self.export_call(&format!(".{name}"), Some(object), args);

@@ -208,6 +208,9 @@ impl<'t> Machine<'t> {
                 if class.path() == Some("functools.partial") {
                     return self.complete(&value, args);
                 }
+                if let Some(transformed) = self.transformed(&value, args) {
+                    return Ok(transformed);
+                }
                 if self.is_module(&value) == Some(true) {
                     return self.call_module(&value, args);
                 }

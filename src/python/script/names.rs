@@ -28,6 +28,24 @@ impl<'t> Machine<'t> {
         if library::is_builtin(name) { Value::name(name) } else { Value::Unknown }
     }
 
+    /// Records that a name of the `forward` of the running model is read.
+    pub fn note_read(&mut self, name: &'t str) {
+        let Some((root, _)) = &self.reads else { return };
+        let mut scope = self.frames.last().map(|frame| frame.scope);
+        while let Some(at) = scope.filter(|at| at != root) {
+            let inner = self.heap.scope(at).filter(|scope| !scope.variables.contains_key(name));
+            scope = inner.and_then(|scope| scope.parent);
+        }
+        if let (Some(_), Some((_, names))) = (scope, &mut self.reads) {
+            names.insert(name);
+        }
+    }
+
+    /// Returns true unless the model certainly ran without reading a parameter of its `forward`.
+    pub fn may_read(&self, name: &str) -> bool {
+        self.reads.as_ref().is_none_or(|(_, names)| names.contains(name))
+    }
+
     /// Binds a variable in the current scope.
     pub fn set_variable(&mut self, name: &'t str, value: Value<'t>) {
         let Some(frame) = self.frames.last() else { return };

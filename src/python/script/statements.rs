@@ -140,12 +140,13 @@ impl<'t> Machine<'t> {
             [other, ..] => field(*other, "body").map_or(Ok(Flow::Next), |body| machine.block(body)),
         };
         let truth = self.truth(&value);
-        if let (None, Some(condition)) = (truth, condition) {
-            self.check_branch(&value, condition)?;
-        }
         let truth = match (truth, condition) {
             (Some(truth), Some(condition)) => {
                 Some(self.taken(Taken::Branch, condition, i64::from(truth)) != 0)
+            }
+            (None, Some(condition)) => {
+                self.check_branch(&value, condition)?;
+                self.default_path(condition)
             }
             _ => truth,
         };
@@ -163,8 +164,21 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Returns false for a condition on the arguments of the script that is false without any.
+    ///
+    /// A script is linted with its defaults. A condition that is true without arguments may end the script.
+    pub fn default_path(&mut self, condition: Node<'t>) -> Option<bool> {
+        if !self.text(condition).contains("argv") {
+            return None;
+        }
+        self.is_without_arguments = true;
+        let value = self.evaluate(condition).unwrap_or_default();
+        self.is_without_arguments = false;
+        self.truth(&value).filter(|truth| !truth)
+    }
+
     /// Returns true if a condition depends on the release of a library: its version, or what it has.
-    fn asks_for_release(&self, condition: Node<'t>) -> bool {
+    pub fn asks_for_release(&self, condition: Node<'t>) -> bool {
         let text = self.text(condition).to_ascii_lowercase();
         ["version", "hasattr(", "signature(", "find_spec("].iter().any(|word| text.contains(word))
     }

@@ -22,6 +22,8 @@ pub struct Tensor<'t> {
     pub data: Option<Rc<[f64]>>,
     /// Lowest element, and the bound above all elements, of random integers.
     pub bounds: Option<(i64, i64)>,
+    /// Axis whose size depends on data, in a program of `torch.export`.
+    pub unbacked: Option<usize>,
     /// Identifies the memory. Views share it.
     pub memory: u32,
     pub role: Role,
@@ -79,6 +81,7 @@ impl Tensor<'_> {
             device: self.device.clone().filter(|_| self.device == other.device),
             data: self.data.clone().filter(|_| self.data == other.data && self.memory == other.memory),
             bounds: self.bounds.filter(|_| self.bounds == other.bounds),
+            unbacked: self.unbacked.filter(|_| self.unbacked == other.unbacked),
             memory: self.memory,
             role: if self.role == other.role { self.role } else { Role::Plain },
             origin: self.origin,

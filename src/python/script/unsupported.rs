@@ -13,8 +13,13 @@ const TABLE: &str = include_str!("torch/unsupported.tsv");
 
 /// Adaptive pooling to a size that does not divide the size of its input.
 pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does not divide its input";
+/// First opsets of operators of the tracing exporter.
+const OPSETS: &str = include_str!("torch/opsets.tsv");
+
 /// The fused path of a Transformer encoder.
 pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
+/// An addition to rows of which some are named twice.
+pub const REPEATED_INDEX: &str = "an addition to one row more than once";
 /// Adaptive max pooling to a size that does not divide the size of its input.
 pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";
 
@@ -54,9 +59,8 @@ impl<'t> Machine<'t> {
             Some(Value::Bool(false)) => "tracing",
             _ => return,
         };
-        for operator in operators.iter().filter(|operator| is_unsupported(&operator.name, exporter)) {
-            let place = self.place(operator.file, operator.node);
-            let outer = self.place(call.file, call.node);
+        let unsupported = operators.iter().filter(|operator| is_unsupported(&operator.name, exporter));
+        for operator in unsupported {
             let (what, other) = match exporter {
                 "tracing" => ("tracing exporter", is_unsupported(&operator.name, "dynamo")),
                 _ => ("exporter", is_unsupported(&operator.name, "tracing")),
@@ -66,20 +70,38 @@ impl<'t> Machine<'t> {
             } else {
                 format!("`{}`", operator.name)
             };
-            let message = format!("the {what} does not support {shown}");
             let help = match (other, exporter) {
                 (true, _) => "compute it by other operators, or outside of the model",
                 (false, "tracing") => "export with `dynamo=True`, or compute it by other operators",
                 _ => "export with `dynamo=False`, or compute it by other operators",
             };
-            let here = if operator.file == 0 { place.clone() } else { outer.clone() };
-            let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(here));
-            finding = finding.note("the export raises").help(help);
-            if operator.file == 0 && outer.line != place.line {
-                finding = finding.related(Place::Source(outer), "exported here");
-            }
-            self.tell([finding]);
+            self.tell_operator(call, operator, format!("the {what} does not support {shown}"), help);
         }
+        let opset = argument("opset_version").and_then(Value::int).filter(|_| exporter == "tracing");
+        for operator in operators {
+            let Some((opset, first)) = opset.zip(first_opset(&operator.name)) else { continue };
+            if first > opset {
+                let what = format!("the tracing exporter supports `{}` from opset {first} on", operator.name);
+                let help = format!("use `opset_version={first}` instead of {opset}");
+                self.tell_operator(call, operator, what, &help);
+            }
+        }
+    }
+
+    fn tell_operator(&mut self, call: &ExportCall<'t>, operator: &Operator<'t>, message: String, help: &str) {
+        let place = self.place(operator.file, operator.node);
+        let outer = self.place(call.file, call.node);
+        let here = if operator.file == 0 { place.clone() } else { outer.clone() };
+        let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(here));
+        let note = match operator.name.as_str() {
+            REPEATED_INDEX => "the file keeps one of the additions only",
+            _ => "the export raises",
+        };
+        finding = finding.note(note).help(help);
+        if operator.file == 0 && outer.line != place.line {
+            finding = finding.related(Place::Source(outer), "exported here");
+        }
+        self.tell([finding]);
     }
 }
 
@@ -89,10 +111,17 @@ const MAX_OPERATORS: usize = 10_000;
 fn is_unsupported(name: &str, exporter: &str) -> bool {
     match name {
         UNEVEN_MAXIMUM => return true,
-        UNEVEN_AVERAGE | FAST_ENCODER => return exporter == "tracing",
+        UNEVEN_AVERAGE | FAST_ENCODER | REPEATED_INDEX => return exporter == "tracing",
         _ => {}
     }
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
     let mut rows = rows.filter(|(by, _)| *by == "both" || *by == exporter);
     rows.any(|(_, names)| names.split(' ').any(|known| known == name))
+}
+
+/// Returns the first opset at which the tracing exporter writes an operator, if it is above 9.
+fn first_opset(name: &str) -> Option<i64> {
+    let rows = OPSETS.lines().filter_map(|line| line.split_once('\t'));
+    let mut rows = rows.filter(|(_, names)| names.split(' ').any(|known| known == name));
+    rows.next()?.0.parse().ok()
 }

@@ -58,8 +58,8 @@ pub struct Function<'t> {
     /// Values of the defaults, by parameter name.
     pub defaults: Vec<(&'t str, Value<'t>)>,
     pub kind: FunctionKind,
-    /// Paths of the contexts that its decorators enter, such as `torch.no_grad`.
-    pub contexts: Vec<&'static str>,
+    /// Contexts that its decorators enter, such as `torch.no_grad`.
+    pub contexts: Vec<Value<'t>>,
 }
 
 /// Binding of the first parameter of a function in a class.

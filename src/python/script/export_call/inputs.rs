@@ -151,14 +151,21 @@ impl<'t> Check<'_, '_, 't> {
         if let (Exporter::Tracing, Some((body, source))) = (request.exporter, body) {
             self.default_numbers(&inputs, parameters.as_deref().unwrap_or_default(), body, source);
         }
+        let is_flag = |value: &Value| matches!(value, Value::Bool(_));
+        let flags = inputs.iter().filter(|input| is_flag(&input.value)).count();
+        let named = self.names("input_names").map_or(0, |names| names.len());
         for (at, input) in inputs.iter().enumerate() {
-            let (Value::Int(_) | Value::Float(_)) = input.value else { continue };
+            // Flags are constants by nature, unless they are to be inputs with a name.
+            let is_named_flag = is_flag(&input.value) && named + flags > inputs.len();
+            if !matches!(input.value, Value::Int(_) | Value::Float(_)) && !is_named_flag {
+                continue;
+            }
             let name = input
                 .name
                 .as_ref()
                 .map(ToString::to_string)
                 .or_else(|| Some(parameters.as_ref()?.get(at)?.name.to_owned()));
-            if request.exporter == Exporter::Tracing {
+            if request.exporter == Exporter::Tracing && !is_named_flag {
                 // The tracing exporter makes a tensor of a number, but `range` needs a number.
                 let is_count = body.zip(name.as_deref()).is_some_and(|((body, source), name)| {
                     within(body).into_iter().any(|node| is_range_of(node, name, source))
@@ -170,8 +177,10 @@ impl<'t> Check<'_, '_, 't> {
             let shown = match &input.value {
                 Value::Int(number) => number.to_string(),
                 Value::Float(number) => number.to_string(),
-                _ => String::new(),
+                Value::Bool(true) => "True".to_owned(),
+                _ => "False".to_owned(),
             };
+            let kind = if is_named_flag { "flag" } else { "number" };
             let what = name.map_or_else(|| format!("argument {}", at + 1), |name| format!("`{name}`"));
             let node = if input.name.is_some() && request.argument("kwargs").is_some() {
                 request.node("kwargs")
@@ -182,12 +191,14 @@ impl<'t> Check<'_, '_, 't> {
                 Words::new(
                     CONSTANT_INPUT,
                     node,
-                    format!("{what} is the Python number {shown}, which becomes a constant of the file"),
+                    format!("{what} is the Python {kind} {shown}, which becomes a constant of the file"),
                 )
-                .note(if request.exporter == Exporter::Tracing {
-                    "`range` converts it to a number, which is not traced"
-                } else {
-                    "with `dynamo=True`, only tensors become inputs"
+                .note(match request.exporter {
+                    Exporter::Tracing if is_named_flag => {
+                        "branches on it are decided, and its name goes to a parameter of the model"
+                    }
+                    Exporter::Tracing => "`range` converts it to a number, which is not traced",
+                    _ => "with `dynamo=True`, only tensors become inputs",
                 })
                 .help(format!("pass a tensor, such as `torch.tensor({shown})`, or accept the constant")),
             );

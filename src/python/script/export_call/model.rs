@@ -10,6 +10,7 @@ use crate::diag::{Applicability, Level};
 use super::super::super::report::Piece;
 use super::super::heap::Object;
 use super::super::tensor::DType;
+use super::super::torch::torchvision::classifier;
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::request::Exporter;
@@ -194,7 +195,9 @@ impl<'t> Check<'_, '_, 't> {
         for module in &modules {
             let Some(class) = self.machine.library_class(module) else { continue };
             let name = class.rsplit('.').next().unwrap_or("");
-            if !(forced || is_training(self.machine, module)) || !class.starts_with("torch.nn.") {
+            let has_norm = classifier(&class).is_some_and(|classifier| classifier.has_norm);
+            if !(forced || is_training(self.machine, module)) || !(has_norm || class.starts_with("torch.nn."))
+            {
                 continue;
             }
             let rate = self.machine.attribute_of(module, "p").and_then(|p| p.number());
@@ -203,7 +206,7 @@ impl<'t> Check<'_, '_, 't> {
                 break;
             }
             // `dynamo=True` writes BatchNorm as in inference.
-            if has_running_statistics(name) && request.exporter != Exporter::Dynamo {
+            if (has_norm || has_running_statistics(name)) && request.exporter != Exporter::Dynamo {
                 affected = Some("BatchNorm");
             }
         }
@@ -212,7 +215,8 @@ impl<'t> Check<'_, '_, 't> {
             Exporter::Dynamo => {
                 (Level::Warning, "the file has a Dropout, which some runtimes run as in training")
             }
-            Exporter::Program => (Level::Warning, "the program computes as in training"),
+            Exporter::Program if self.is_trained() => (Level::Warning, "the program computes as in training"),
+            Exporter::Program => (Level::Error, "the program computes as in training"),
             _ => (
                 Level::Error,
                 "the file computes as in training: its results differ from those after `model.eval()`",
@@ -237,6 +241,11 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
+    /// Returns true if the script trains: a program in training mode may be meant.
+    fn is_trained(&self) -> bool {
+        ["torch.optim", "prepare_qat", ".backward("].iter().any(|part| self.source().contains(part))
+    }
+
     /// Reports a float64 model with layers for which ONNX Runtime has no float64 kernel.
     fn double(&mut self, model: &Value<'t>) {
         if !matches!(self.request.exporter, Exporter::Tracing | Exporter::Dynamo) {
@@ -258,6 +267,9 @@ impl<'t> Check<'_, '_, 't> {
         }
         let layer = modules.iter().find_map(|module| {
             let class = self.machine.library_class(module)?;
+            if classifier(&class).is_some() {
+                return Some("Conv2d".to_owned());
+            }
             let name = class.strip_prefix("torch.nn.")?.rsplit('.').next()?.to_owned();
             WITHOUT_DOUBLE.iter().any(|start| name.starts_with(start)).then_some(name)
         });
@@ -292,7 +304,10 @@ impl<'t> Check<'_, '_, 't> {
         ) {
             return;
         }
-        for context in &request.call.contexts {
+        // A decorator of `forward` is a context, too.
+        let forward = request.model().and_then(|model| self.machine.forward_function(model));
+        let inner = forward.map(|forward| forward.contexts.clone()).unwrap_or_default();
+        for context in request.call.contexts.iter().chain(&inner) {
             let Some(autocast) = self.autocast(context) else { continue };
             let (dtype, device) = autocast;
             if !device.starts_with("cpu") && !self.is_on_gpu() {

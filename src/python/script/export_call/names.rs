@@ -3,6 +3,7 @@
 use crate::diag::Level;
 use crate::diag::rule_ids::NAME_COUNT;
 
+use super::super::value::Value;
 use super::check::{Check, Words};
 use super::listed;
 use super::request::Exporter;
@@ -54,10 +55,12 @@ impl<'t> Check<'_, '_, 't> {
         let Some(tensors) = request.tensors(self.machine) else { return };
         let numbers = request.inputs.iter().flatten().filter(|input| {
             // Python numbers are inputs of the traced graph.
-            input.value.number().is_some() && !matches!(input.value, super::super::value::Value::Bool(_))
+            input.value.number().is_some() && !matches!(input.value, Value::Bool(_))
         });
         let count = tensors.len() + numbers.count();
-        if names.len() <= count {
+        // A flag with a name is reported as a constant.
+        let flags = request.inputs.iter().flatten().filter(|input| matches!(input.value, Value::Bool(_)));
+        if names.len() <= count + flags.count() {
             return;
         }
         let model = request.model().cloned().unwrap_or_default();

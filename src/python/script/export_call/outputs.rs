@@ -97,7 +97,8 @@ impl<'t> Check<'_, '_, 't> {
             });
             let Some((place, input)) = given else { continue };
             let is_used = nodes.iter().any(|node| is_use(*node, parameter.name, source))
-                && !is_overwritten(body, parameter.name, source);
+                && !is_overwritten(body, parameter.name, source)
+                && self.machine.may_read(parameter.name);
             if input.value.tensor().is_none() || is_used {
                 continue;
             }

@@ -195,22 +195,7 @@ impl<'t> Machine<'t> {
             "TransformerEncoder" => self.setting(layer, "encoder_layer"),
             _ => layer.clone(),
         };
-        let expected = self.attribute_of(&inner, "d_model").and_then(|size| size.int());
-        if let Some(shape) = &x.shape {
-            if !matches!(shape.len(), 2 | 3) {
-                let message =
-                    format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(shape));
-                return Err(self.fault(
-                    args.node,
-                    Fault::shape(message, "reshape the example to [batch, length, features]"),
-                ));
-            }
-            self.last_axis(name, shape, expected, args)?;
-        }
-        if let Some(Value::Tensor(weight)) = self.attribute_of(&inner, "in_proj_weight") {
-            self.same_device(&[x, &weight], args.node)?;
-            self.same_dtype(name, &[x, &weight], args.node)?;
-        }
+        self.sequence_of(&inner, name, x, args)?;
         let batch_first = self.truth(&self.setting(&inner, "batch_first"));
         let even_heads = self.setting(&inner, "nhead").int().is_some_and(|heads| heads % 2 == 0);
         if batch_first == Some(true) && even_heads && x.rank() == Some(3) && self.is_without_gradients() {
@@ -218,5 +203,56 @@ impl<'t> Machine<'t> {
         }
         self.attend(x, batch_first, args);
         Ok(Value::Tensor(Rc::new(self.derived(x))))
+    }
+
+    /// Evaluates a Transformer decoder, one of its layers, or a whole Transformer.
+    pub fn decoder(
+        &mut self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Rc<Tensor<'t>>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
+        let inner = match name {
+            "TransformerDecoder" => self.setting(layer, "decoder_layer"),
+            _ => layer.clone(),
+        };
+        let second = if name == "Transformer" { "tgt" } else { "memory" };
+        let other = match args.get(1, second) {
+            Some(Value::Tensor(other)) => other.clone(),
+            _ => return Ok(Value::Unknown),
+        };
+        self.sequence_of(&inner, name, x, args)?;
+        self.sequence_of(&inner, name, &other, args)?;
+        let batch_first = self.truth(&self.setting(&inner, "batch_first"));
+        self.attend(x, batch_first, args);
+        self.attend(&other, batch_first, args);
+        let target = if name == "Transformer" { &other } else { x };
+        Ok(Value::Tensor(Rc::new(self.derived(target))))
+    }
+
+    /// Checks a sequence that a layer of a Transformer reads.
+    fn sequence_of(
+        &self,
+        layer: &Value<'t>,
+        name: &str,
+        x: &Tensor<'t>,
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        let expected = self.attribute_of(layer, "d_model").and_then(|size| size.int());
+        if let Some(shape) = &x.shape {
+            if !matches!(shape.len(), 2 | 3) {
+                let message =
+                    format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(shape));
+                let help = "reshape the example to [batch, length, features]";
+                return Err(self.fault(args.node, Fault::shape(message, help)));
+            }
+            self.last_axis(name, shape, expected, args)?;
+        }
+        if let Some(Value::Tensor(weight)) = self.attribute_of(layer, "in_proj_weight") {
+            self.same_device(&[x, &weight], args.node)?;
+            self.same_dtype(name, &[x, &weight], args.node)?;
+        }
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::super::value::Value;
 use super::layers::device_text;
 
 /// Limit of the elements that are kept.
-const MAX_DATA: usize = 4096;
+pub const MAX_DATA: usize = 4096;
 
 /// Constructors with a dtype in their name.
 const TYPED: [(&str, DType); 8] = [

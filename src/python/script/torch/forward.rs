@@ -34,7 +34,9 @@ impl<'t> Machine<'t> {
         if name == "Sequential" {
             return self.sequential(layer, args);
         }
-        let x = match args.get(0, "input").or_else(|| args.keyword("x")).or_else(|| args.keyword("query")) {
+        let names = ["input", "x", "query", "src", "tgt"];
+        let first = args.positional.first().map(|(value, _)| value);
+        let x = match first.or_else(|| names.iter().find_map(|name| args.keyword(name))) {
             Some(Value::Tensor(x)) => x.clone(),
             _ => return Ok(Value::Unknown),
         };
@@ -113,6 +115,9 @@ impl<'t> Machine<'t> {
         }
         if matches!(name, "TransformerEncoderLayer" | "TransformerEncoder") {
             return self.encoder(layer, name, x, args);
+        }
+        if matches!(name, "TransformerDecoderLayer" | "TransformerDecoder" | "Transformer") {
+            return self.decoder(layer, name, x, args);
         }
         if name.contains("Pool") {
             return self.pool_layer(layer, name, x, args);
@@ -197,7 +202,8 @@ impl<'t> Machine<'t> {
                 let axes = if name.ends_with("2d") { 4 } else { 2 };
                 let padding = self.setting(layer, "padding");
                 let padding = self.sizes(&padding, axes).into_iter().map(Value::size).collect();
-                let parts = vec![Value::Tensor(x.clone()), Value::tuple(padding)];
+                let mode = if name.starts_with("Reflection") { "reflect" } else { "" };
+                let parts = vec![Value::Tensor(x.clone()), Value::tuple(padding), Value::str(mode)];
                 self.operator("pad", &Args::of(node, parts))
             }
             _ => Ok(Value::Unknown),
@@ -320,7 +326,7 @@ impl<'t> Machine<'t> {
     /// Returns a new tensor of the shape, dtype and device of another.
     pub fn derived(&mut self, x: &Tensor<'t>) -> Tensor<'t> {
         let mut derived = self.tensor(x.shape.clone(), x.dtype, x.device.clone());
-        derived.origin = None;
+        derived.unbacked = x.unbacked;
         derived
     }
 

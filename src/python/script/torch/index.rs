@@ -25,7 +25,7 @@ impl<'t> Machine<'t> {
     /// Returns a row of a tensor.
     pub fn row(&mut self, x: &Tensor<'t>) -> Value<'t> {
         let shape = x.shape.as_ref().and_then(|shape| shape.get(1..)).map(<[Dim]>::to_vec);
-        Value::Tensor(Rc::new(Tensor { shape, data: None, role: Role::Plain, ..x.clone() }))
+        Value::Tensor(Rc::new(Tensor { shape, data: None, unbacked: None, role: Role::Plain, ..x.clone() }))
     }
 
     /// Evaluates `x[index]`.
@@ -36,11 +36,10 @@ impl<'t> Machine<'t> {
         };
         let parts = self.index_lists(parts);
         let shape = self.selected(x, &parts, node)?;
-        let mut item = Tensor { shape, data: None, role: Role::Plain, ..(**x).clone() };
-        item.data = match (self.data(x), &x.shape, parts.as_slice()) {
-            (Some(data), Some(shape), [Value::Int(at)]) if shape.len() == 1 => {
-                axis_index(*at, data.len()).map(|at| [data[at]].into())
-            }
+        let unbacked = if self.is_program { unbacked_axis(&parts) } else { None };
+        let mut item = Tensor { shape, data: None, unbacked, role: Role::Plain, ..(**x).clone() };
+        item.data = match (self.data(x), &x.shape) {
+            (Some(data), Some(shape)) => picked(&data, shape, &parts),
             _ => None,
         };
         Ok(Value::Tensor(Rc::new(item)))
@@ -269,4 +268,46 @@ impl<'t> Machine<'t> {
             node,
         )
     }
+}
+
+/// Returns the axis of `x[parts]` whose size depends on data: the rows that a mask selects, or a slice.
+fn unbacked_axis(parts: &[Value]) -> Option<usize> {
+    if let [Value::Tensor(mask)] = parts
+        && mask.dtype == Some(DType::Bool)
+    {
+        return Some(0);
+    }
+    let is_plain = |part: &&Value| matches!(part, Value::Slice(_) | Value::Int(_) | Value::None);
+    let parts: Vec<&Value> = parts.iter().take_while(is_plain).filter(|part| part.int().is_none()).collect();
+    let depends = |part: &&Value| match part {
+        Value::Slice(bounds) => bounds.iter().any(|bound| matches!(bound, Value::Tensor(_))),
+        _ => false,
+    };
+    parts.iter().position(depends)
+}
+
+/// Returns the elements of `x[parts]` for integers and slices.
+fn picked(data: &[f64], shape: &[Dim], parts: &[Value]) -> Option<Rc<[f64]>> {
+    let mut chosen = vec![0usize];
+    let mut parts = parts.iter();
+    for size in shape {
+        let size = (*size)?;
+        let positions = match parts.next() {
+            None => (0..size).collect(),
+            Some(Value::Int(at)) => {
+                let at = axis_index(*at, usize::try_from(size).ok()?)?;
+                vec![i64::try_from(at).ok()?]
+            }
+            Some(Value::Slice(slice)) => slice_positions(slice, size)?,
+            Some(_) => return None,
+        };
+        let (size, before) = (usize::try_from(size).ok()?, chosen);
+        let next = |at: &i64| usize::try_from(*at).ok();
+        chosen = before
+            .iter()
+            .flat_map(|base| positions.iter().filter_map(next).map(move |at| base * size + at))
+            .collect();
+    }
+    let picked: Option<Vec<f64>> = chosen.iter().map(|at| data.get(*at).copied()).collect();
+    picked.filter(|_| parts.next().is_none()).map(Into::into)
 }

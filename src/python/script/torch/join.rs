@@ -127,18 +127,33 @@ impl<'t> Machine<'t> {
     }
 
     /// Evaluates `pad`.
-    pub fn pad(&mut self, x: &Tensor<'t>, padding: &Value<'t>) -> Value<'t> {
+    pub fn pad(&mut self, x: &Tensor<'t>, padding: &Value<'t>, mode: &str, node: Node<'t>) -> Eval<'t> {
         let items = self.items(padding).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>());
-        let (Some(shape), Some(items)) = (&x.shape, items) else { return self.made(None, x.dtype, &[x]) };
+        let (Some(shape), Some(items)) = (&x.shape, items) else { return Ok(self.made(None, x.dtype, &[x])) };
         let mut sizes = shape.clone();
+        // A reflection does not repeat the border, and a circle has one turn.
+        let beyond = |size: i64, pad: i64| match mode {
+            "reflect" => pad >= size,
+            "circular" => pad > size,
+            _ => false,
+        };
         for (at, pair) in items.chunks(2).enumerate() {
-            let Some(axis) = sizes.len().checked_sub(at + 1) else { return Value::Unknown };
+            let Some(axis) = sizes.len().checked_sub(at + 1) else { return Ok(Value::Unknown) };
+            if let Some(size) = sizes[axis]
+                && let Some(pad) = pair.iter().flatten().find(|pad| beyond(size, **pad))
+            {
+                let message = format!(
+                    "a `{mode}` padding of {pad} needs more than the {size} elements of axis {axis} (shape {})",
+                    shown(shape)
+                );
+                return Err(self.fault(node, Fault::shape(message, "use a larger example, or pad less")));
+            }
             sizes[axis] = match (sizes[axis], pair) {
                 (Some(size), [Some(before), Some(after)]) => Some(size + before + after),
                 _ => None,
             };
         }
-        self.made(Some(sizes), x.dtype, &[x])
+        Ok(self.made(Some(sizes), x.dtype, &[x]))
     }
 
     /// Evaluates `interpolate`.

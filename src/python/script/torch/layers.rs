@@ -255,7 +255,7 @@ fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -
 }
 
 /// Returns the value of a default in a signature.
-fn literal<'t>(text: &str) -> Value<'t> {
+pub fn literal<'t>(text: &str) -> Value<'t> {
     match text {
         "?" => Value::Unknown,
         "None" => Value::None,

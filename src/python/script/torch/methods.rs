@@ -22,9 +22,10 @@ impl<'t> Machine<'t> {
     /// Returns an attribute of a tensor.
     pub fn tensor_attribute(&mut self, x: &Rc<Tensor<'t>>, name: &str, node: Node<'t>) -> Eval<'t> {
         Ok(match name {
-            "shape" => x.shape.as_ref().map_or(Value::Unknown, |shape| {
-                Value::tuple(shape.iter().map(|size| Value::size(*size)).collect())
-            }),
+            "shape" => match x.rank().and_then(|rank| i64::try_from(rank).ok()) {
+                Some(rank) => Value::tuple((0..rank).map(|axis| self.size_of(x, axis)).collect()),
+                None => Value::Unknown,
+            },
             "ndim" => Value::size(x.rank().and_then(|rank| i64::try_from(rank).ok())),
             "dtype" => {
                 x.dtype.map_or(Value::Unknown, |dtype| Value::name(&format!("torch.{}", dtype.name())))
@@ -82,11 +83,12 @@ impl<'t> Machine<'t> {
                 None => return self.tensor_attribute(x, "shape", args.node),
                 Some(Value::Int(axis)) => {
                     self.axis("size", Some(*axis), x.rank(), 0, args.node)?;
-                    Value::size(x.dim(*axis))
+                    self.size_of(x, *axis)
                 }
                 _ => Value::Unknown,
             },
             "dim" | "ndimension" => Value::size(x.rank().and_then(|rank| i64::try_from(rank).ok())),
+            "numel" | "nelement" if x.unbacked.is_some() => self.unbacked(x),
             "numel" | "nelement" => Value::size(x.numel()),
             "is_floating_point" => x.dtype.map_or(Value::Unknown, |dtype| Value::Bool(dtype.is_float())),
             "item" => self.item_of(x, args)?,
@@ -187,6 +189,15 @@ impl<'t> Machine<'t> {
         })
     }
 
+    /// Returns the size of an axis. A size that depends on data stays a tensor, like `item()`.
+    fn size_of(&mut self, x: &Tensor<'t>, axis: i64) -> Value<'t> {
+        let at = x.rank().and_then(|rank| super::super::tensor::axis_index(axis, rank));
+        if at.is_some() && at == x.unbacked {
+            return self.unbacked(x);
+        }
+        Value::size(x.dim(axis))
+    }
+
     /// Returns a number taken from the elements of a tensor: while `torch.export` runs, it stays a tensor.
     pub fn unbacked(&mut self, x: &Tensor<'t>) -> Value<'t> {
         if !self.is_program {
@@ -264,7 +275,7 @@ impl<'t> Machine<'t> {
 }
 
 /// Returns the Python number of an element.
-fn number<'t>(element: f64, dtype: Option<DType>) -> Value<'t> {
+pub fn number<'t>(element: f64, dtype: Option<DType>) -> Value<'t> {
     match dtype {
         Some(DType::Bool) => Value::Bool(element != 0.0),
         Some(dtype) if dtype.is_integer() => {

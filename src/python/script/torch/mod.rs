@@ -6,9 +6,11 @@ mod convolution;
 mod create;
 mod elementwise;
 mod forward;
+mod images;
 mod index;
 mod join;
 mod layers;
+mod loader;
 mod matmul;
 mod methods;
 pub mod names;
@@ -17,7 +19,7 @@ mod operators;
 mod reduce;
 mod reshape;
 mod select;
-mod torchvision;
+pub mod torchvision;
 mod windows;
 
 pub use methods::ARRAY;
@@ -120,6 +122,9 @@ impl<'t> Machine<'t> {
             }
             "manual_seed" | "set_num_threads" => return Ok(Value::Unknown),
             _ => {}
+        }
+        if let Some(value) = self.data_call(path, args) {
+            return Ok(value);
         }
         if let Some(value) = self.create(name, args)? {
             return Ok(value);

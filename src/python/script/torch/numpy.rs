@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use tree_sitter::Node;
+
 use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
+use super::super::record::Taken;
 use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
-use super::methods::ARRAY;
+use super::methods::{ARRAY, number};
 
 /// Class of the random generators of NumPy.
 pub const GENERATOR: &str = "numpy.random.Generator";
@@ -31,7 +34,26 @@ impl<'t> Machine<'t> {
             "zeros" | "ones" | "empty" => (by_size(self, 0, "shape"), DType::Float64),
             "array" | "asarray" => {
                 let Some(data) = args.get(0, "object").cloned() else { return Value::Unknown };
+                if let Some(array) = self.array_of_image(&data, args) {
+                    return array;
+                }
                 return self.array_of(&data, args);
+            }
+            "expand_dims" | "transpose" => {
+                let array = args.get(0, "a").and_then(|array| self.array_tensor(array));
+                let Some(array) = array else { return Value::Unknown };
+                let changed = match (name, args.get(1, "axis").or(args.keyword("axes"))) {
+                    ("expand_dims", Some(axis)) => self.unsqueeze(&array, axis.int(), args.node),
+                    (_, Some(axes)) => {
+                        let axes = self.shape_of(axes);
+                        self.permute(&array, axes, args.node)
+                    }
+                    _ => return Value::Unknown,
+                };
+                return changed.map_or(Value::Unknown, |changed| self.array_like(&changed));
+            }
+            "float32" | "float64" | "int64" | "int32" => {
+                return args.get(0, "").filter(|one| one.number().is_some()).cloned().unwrap_or_default();
             }
             _ => return Value::Unknown,
         };
@@ -61,13 +83,25 @@ impl<'t> Machine<'t> {
         let plain = Args::none(args.node);
         let tensor = self.of_values(data, &plain);
         self.default_dtype = default;
-        let Value::Tensor(tensor) = tensor else { return Value::Unknown };
+        let Value::Tensor(mut tensor) = tensor else { return Value::Unknown };
+        // A number of an array is a Python number for the tracing exporter.
+        if let Some(data) = tensor.data.clone().filter(|_| tensor.dtype == Some(DType::Int64)) {
+            let numbers: Vec<f64> = data.iter().map(|number| self.taken_element(*number, args)).collect();
+            Rc::make_mut(&mut tensor).data = Some(numbers.into());
+        }
         let dtype = match args.get(1, "dtype") {
             None => tensor.dtype,
             Some(dtype) => numpy_dtype(dtype),
         };
         let tensor = Tensor { dtype, ..(*tensor).clone() };
         self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(tensor)))], true)
+    }
+
+    /// Returns the integer that an array takes from a size.
+    fn taken_element(&mut self, number: f64, args: &Args<'t>) -> f64 {
+        let whole = super::super::library::whole_number(number);
+        #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+        whole.map_or(number, |whole| self.taken(Taken::Number, args.node, whole) as f64)
     }
 
     /// Calls a method of an array.
@@ -78,7 +112,10 @@ impl<'t> Machine<'t> {
         let changed = match name {
             "astype" => {
                 let dtype = args.get(0, "dtype").and_then(numpy_dtype);
-                Tensor { dtype, data: None, ..(*tensor).clone() }
+                match self.cast(&tensor, dtype) {
+                    Value::Tensor(cast) => (*cast).clone(),
+                    _ => return Ok(Value::Unknown),
+                }
             }
             "copy" => (*tensor).clone(),
             "reshape" => {
@@ -88,10 +125,72 @@ impl<'t> Machine<'t> {
                     _ => return Ok(Value::Unknown),
                 }
             }
-            "transpose" => Tensor { shape: None, ..(*tensor).clone() },
+            "transpose" if args.positional.is_empty() => Tensor { shape: None, ..(*tensor).clone() },
+            "transpose" => {
+                let axes = self.shape_argument(args, 0, "axes");
+                match self.permute(&tensor, axes, args.node)? {
+                    Value::Tensor(tensor) => (*tensor).clone(),
+                    _ => return Ok(Value::Unknown),
+                }
+            }
             _ => return Ok(Value::Unknown),
         };
         Ok(self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(changed)))], true))
+    }
+
+    /// Returns the tensor with the shape, dtype and elements of an array.
+    pub fn array_tensor(&self, value: &Value<'t>) -> Option<Rc<Tensor<'t>>> {
+        let instance = self.heap.instance(value.object()?)?;
+        match instance.get("tensor") {
+            Some(Value::Tensor(tensor)) if instance.class.path() == Some(ARRAY) => Some(tensor.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns an array of a tensor, or its element if it has no axes.
+    pub fn array_like(&mut self, tensor: &Value<'t>) -> Value<'t> {
+        match tensor {
+            Value::Tensor(known) if known.rank() == Some(0) => match self.data(known).as_deref() {
+                Some([one]) => number(*one, known.dtype),
+                _ => Value::Unknown,
+            },
+            Value::Tensor(_) => self.instance(ARRAY, vec![("tensor", tensor.clone())], true),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Evaluates an operator on arrays and numbers; `None` if neither operand is an array.
+    pub fn array_binary(
+        &mut self,
+        operator: &str,
+        left: &Value<'t>,
+        right: &Value<'t>,
+        node: Node<'t>,
+    ) -> Option<Value<'t>> {
+        let (a, b) = (self.array_tensor(left), self.array_tensor(right));
+        let dtype = match (&a, &b) {
+            (None, None) => return None,
+            (Some(a), Some(b)) => a.dtype.filter(|dtype| Some(*dtype) == b.dtype),
+            (Some(one), None) | (None, Some(one)) => one.dtype,
+        };
+        let operand = |known: &Option<Rc<Tensor<'t>>>, plain: &Value<'t>| {
+            known.clone().map_or_else(|| plain.clone(), Value::Tensor)
+        };
+        let result = self.tensor_binary(operator, &operand(&a, left), &operand(&b, right), node);
+        let Ok(Value::Tensor(result)) = result else { return Some(Value::Unknown) };
+        // The dtypes of integers and of comparisons follow other rules than those of PyTorch.
+        let dtype = dtype.filter(|dtype| dtype.is_float() && result.dtype == Some(*dtype));
+        Some(self.array_like(&Value::Tensor(Rc::new(Tensor { dtype, ..(*result).clone() }))))
+    }
+
+    /// Returns the items of an array of one axis, or its rows.
+    pub fn array_items(&mut self, array: &Value<'t>) -> Option<Vec<Value<'t>>> {
+        let tensor = self.array_tensor(array)?;
+        if let (Some(1), Some(data)) = (tensor.rank(), self.data(&tensor)) {
+            return Some(data.iter().map(|one| number(*one, tensor.dtype)).collect());
+        }
+        let rows = self.rows(&tensor)?;
+        Some(rows.iter().map(|row| self.array_like(row)).collect())
     }
 }
 

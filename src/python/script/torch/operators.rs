@@ -176,6 +176,9 @@ impl<'t> Machine<'t> {
             return Ok(result);
         }
         match name {
+            "nonzero" | "masked_select" | "unique" if args.keywords.is_empty() => {
+                Ok(self.selected_by_data(name, x))
+            }
             "max" | "min" | "median" => match axis_argument(args, 1, &["dim"]) {
                 None => self.reduce("amax", x, None, None, node),
                 Some(Value::Tensor(other)) => {
@@ -255,7 +258,8 @@ impl<'t> Machine<'t> {
             }
             "pad" => {
                 let padding = args.get(1, "pad").cloned().unwrap_or_default();
-                Ok(self.pad(x, &padding))
+                let mode = args.get(2, "mode").and_then(Value::text).unwrap_or("");
+                self.pad(x, &padding, mode, node)
             }
             "interpolate" | "upsample" => {
                 if let Some(shape) = x.shape.as_ref().filter(|shape| !matches!(shape.len(), 3..=5)) {
@@ -304,6 +308,12 @@ impl<'t> Machine<'t> {
                 }
                 None => Ok(Value::Unknown),
             },
+            "index_add" => {
+                if let Some(index) = tensor(2, "index") {
+                    self.note_repeated(&index, node);
+                }
+                Ok(Value::Tensor(Rc::new(self.derived(x))))
+            }
             "index_select" => match tensor(2, "index") {
                 Some(index) => {
                     self.index_dtype("the index of `index_select`", &index, node)?;

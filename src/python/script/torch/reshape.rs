@@ -8,6 +8,7 @@ use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{Dim, Tensor, axis_index, numel, shown};
 use super::super::value::Value;
+use super::create::MAX_DATA;
 
 impl<'t> Machine<'t> {
     /// Returns the index of an axis, and reports one out of range. `None` if it is unknown.
@@ -40,7 +41,7 @@ impl<'t> Machine<'t> {
     pub fn viewed(&self, x: &Tensor<'t>, shape: Option<Vec<Dim>>) -> Value<'t> {
         let data = self.data(x);
         let role = super::super::tensor::Role::Plain;
-        Value::Tensor(Rc::new(Tensor { shape, data, role, ..x.clone() }))
+        Value::Tensor(Rc::new(Tensor { shape, data, unbacked: None, role, ..x.clone() }))
     }
 
     /// Evaluates `view` and `reshape`.
@@ -242,7 +243,15 @@ impl<'t> Machine<'t> {
                 _ => {}
             }
         }
-        Ok(self.moved(x, Some(sizes)))
+        let data = self.data(x).and_then(|data| expanded(&data, shape, &sizes));
+        let moved = self.moved(x, Some(sizes));
+        Ok(match (data, moved) {
+            (Some(data), Value::Tensor(mut tensor)) => {
+                Rc::make_mut(&mut tensor).data = Some(data);
+                Value::Tensor(tensor)
+            }
+            (_, moved) => moved,
+        })
     }
 
     /// Evaluates `repeat`.
@@ -257,4 +266,14 @@ impl<'t> Machine<'t> {
         let sizes = sizes.collect();
         Ok(self.made(Some(sizes), x.dtype, &[x]))
     }
+}
+
+/// Returns the elements of a tensor that is expanded along its first axes.
+fn expanded(data: &Rc<[f64]>, shape: &[Dim], sizes: &[Dim]) -> Option<Rc<[f64]>> {
+    let first = shape.iter().position(|size| *size != Some(1)).unwrap_or(shape.len());
+    let count = usize::try_from(numel(sizes)?).ok()?;
+    if !sizes.ends_with(&shape[first..]) || data.is_empty() || count > MAX_DATA {
+        return None;
+    }
+    Some(data.iter().copied().cycle().take(count).collect())
 }

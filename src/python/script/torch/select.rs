@@ -1,11 +1,14 @@
-//! `torch.where` and `one_hot`.
+//! `torch.where`, `one_hot`, and elements that data selects.
 
 use std::rc::Rc;
+
+use tree_sitter::Node;
 
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor};
+use super::super::unsupported::REPEATED_INDEX;
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -26,6 +29,30 @@ impl<'t> Machine<'t> {
             _ => None,
         };
         Ok(self.made(shape, picked.dtype, &[&condition, &picked]))
+    }
+
+    /// Evaluates `nonzero`, `masked_select` and `unique`, whose number of rows depends on data.
+    pub fn selected_by_data(&mut self, name: &str, x: &Tensor<'t>) -> Value<'t> {
+        let (shape, dtype) = match name {
+            "nonzero" => {
+                let axes = x.rank().and_then(|rank| i64::try_from(rank).ok());
+                (vec![None, axes], Some(DType::Int64))
+            }
+            _ => (vec![None], x.dtype),
+        };
+        let mut rows = self.tensor(Some(shape), dtype, x.device.clone());
+        rows.unbacked = self.is_program.then_some(0);
+        Value::Tensor(Rc::new(rows))
+    }
+
+    /// Records an addition to rows of which some are named twice.
+    pub fn note_repeated(&mut self, index: &Tensor<'t>, node: Node<'t>) {
+        let Some(data) = self.data(index) else { return };
+        let mut rows = data.to_vec();
+        rows.sort_by(f64::total_cmp);
+        if rows.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.executed(REPEATED_INDEX, node);
+        }
     }
 
     /// Evaluates `one_hot`.

@@ -5,31 +5,36 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{Role, shown};
+use super::super::tensor::{Dim, Role, shown};
 use super::super::value::Value;
 
-/// Beginnings of the names of classifiers of images with three channels.
-const CLASSIFIERS: [&str; 13] = [
-    "alexnet",
-    "convnext",
-    "densenet",
-    "efficientnet",
-    "mnasnet",
-    "mobilenet",
-    "regnet",
-    "resnet",
-    "resnext",
-    "shufflenet",
-    "squeezenet",
-    "vgg",
-    "wide_resnet",
-];
+/// Classifiers of images with three channels, one a line. `generate` writes it.
+const CLASSIFIERS: &str = include_str!("torchvision.txt");
 
 /// Attributes of the model itself.
-const OWN: [&str; 3] = ["training", "num_classes", "weight"];
+const OWN: [&str; 2] = ["training", "weight"];
 
-/// Attributes that scripts replace by another head.
-const HEADS: [&str; 4] = ["fc", "classifier", "head", "heads"];
+/// A classifier of images with three channels: a backbone, and a head that scripts replace.
+pub struct Classifier {
+    /// Whether the backbone has a BatchNorm.
+    pub has_norm: bool,
+    /// Attribute of the head.
+    head: &'static str,
+    /// Sizes of a sample of the features that the head gets.
+    features: Vec<Dim>,
+    /// Layers of the head.
+    layers: Vec<&'static str>,
+}
+
+/// Returns the classifier of a path of torchvision.
+pub fn classifier(path: &str) -> Option<Classifier> {
+    let name = path.strip_prefix("torchvision.models.")?;
+    let mut line =
+        CLASSIFIERS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.split(' ');
+    let (norm, head, features) = (line.next()?, line.next()?, line.next()?);
+    let features = features.split('x').map(|size| size.parse().ok()).collect();
+    Some(Classifier { has_norm: norm == "norm", head, features, layers: line.collect() })
+}
 
 /// Least height and width of the images of models that reduce them to nothing.
 const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
@@ -37,10 +42,16 @@ const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
 impl<'t> Machine<'t> {
     /// Constructs a model of torchvision.
     pub fn torchvision_model(&mut self, path: &str, args: &Args<'t>) -> Value<'t> {
-        let classes = args.keyword("num_classes").cloned().unwrap_or(Value::Int(1000));
-        let model =
-            self.instance(path, vec![("training", Value::Bool(true)), ("num_classes", classes)], true);
+        if path == "torchvision.models.get_model" {
+            let name = args.get(0, "name").and_then(Value::text);
+            let Some(path) = name.map(|name| format!("torchvision.models.{name}")) else {
+                return Value::Unknown;
+            };
+            return self.torchvision_model(&path, args);
+        }
+        let model = self.instance(path, vec![("training", Value::Bool(true))], true);
         self.set_origin(&model, args.node);
+        self.add_head(&model, path, args);
         let device = self.creation_device();
         let mut weight = self.tensor(None, self.default_dtype, device);
         weight.role = Role::Parameter;
@@ -48,21 +59,47 @@ impl<'t> Machine<'t> {
         model
     }
 
+    /// Adds the head of a classifier, unless an argument may change its features.
+    fn add_head(&mut self, model: &Value<'t>, path: &str, args: &Args<'t>) {
+        let is_plain = |name: &str| matches!(name, "weights" | "progress" | "num_classes" | "pretrained");
+        let Some(classifier) = classifier(path).filter(|_| !args.open) else { return };
+        if args.keywords.iter().any(|(name, ..)| !is_plain(name)) {
+            return;
+        }
+        let classes = args.keyword("num_classes").cloned().unwrap_or(Value::Int(1000));
+        let count = classifier.layers.len();
+        let mut layers = vec![];
+        for (at, layer) in classifier.layers.into_iter().enumerate() {
+            let mut parts = layer.split(':');
+            let name = parts.next().unwrap_or("");
+            let mut numbers: Vec<Value<'t>> = parts.map(super::layers::literal).collect();
+            if matches!(name, "Linear" | "Conv2d") && (at + 1 == count || name == "Conv2d") {
+                numbers[1] = classes.clone();
+            }
+            layers.push(self.construct(name, &Args::of(args.node, numbers)).unwrap_or_default());
+        }
+        let head = match (layers.pop(), layers.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => {
+                layers.extend(last);
+                self.container("torch.nn.Sequential", layers, args.node)
+            }
+        };
+        self.set_attribute(model, classifier.head, head);
+    }
+
     /// Runs a model of torchvision.
     pub fn torchvision_forward(&mut self, model: &Value<'t>, path: &str, args: &Args<'t>) -> Eval<'t> {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let is_classifier = CLASSIFIERS.iter().any(|start| name.starts_with(start))
-            && path.matches('.').count() == 2
-            && name.chars().all(|letter| !letter.is_ascii_uppercase());
+        let Some(classifier) = classifier(path) else { return Ok(Value::Unknown) };
         let instance = model.object().and_then(|object| self.heap.instance(object));
         let names: Vec<&str> = instance
             .iter()
             .flat_map(|instance| instance.attributes.iter().map(|(name, _)| &**name))
             .collect();
-        let is_own = names.iter().all(|name| OWN.contains(name) || HEADS.contains(name))
+        let is_own = names.iter().all(|name| OWN.contains(name) || *name == classifier.head)
             && matches!(self.attribute_of(model, "weight"), Some(Value::Tensor(_)));
-        let has_head = names.iter().any(|name| HEADS.contains(name));
-        let (true, true, Some(Value::Tensor(x))) = (is_classifier, is_own, args.get(0, "x").cloned()) else {
+        let (true, Some(Value::Tensor(x))) = (is_own, args.get(0, "x").cloned()) else {
             return Ok(Value::Unknown);
         };
         if let Some(shape) = &x.shape {
@@ -91,13 +128,23 @@ impl<'t> Machine<'t> {
             weight.shape = Some(vec![None]);
             self.same_device(&[&x, &weight], args.node)?;
         }
-        let classes = self.attribute_of(model, "num_classes").and_then(|classes| classes.int());
-        let shape = x
-            .shape
-            .as_ref()
-            .filter(|shape| shape.len() == 4 && !has_head)
-            .map(|shape| vec![shape[0], classes]);
         let dtype = if self.is_autocast() { None } else { x.dtype };
-        Ok(self.made(shape, dtype, &[&x]))
+        let shape = x.shape.as_ref().filter(|shape| shape.len() == 4);
+        let features = shape.map(|shape| std::iter::once(shape[0]).chain(classifier.features).collect());
+        let features = self.made(features, dtype, &[&x]);
+        match self.attribute_of(model, classifier.head) {
+            Some(head) if self.is_module(&head) == Some(true) => {
+                let result = self.invoke(&head, &Args::of(args.node, vec![features]))?;
+                // A head of a convolution ends with a pooling to one pixel.
+                Ok(match &result {
+                    Value::Tensor(tensor) if tensor.rank() == Some(4) => {
+                        let shape = tensor.shape.as_ref().map(|shape| shape[..2].to_vec());
+                        self.made(shape, tensor.dtype, &[tensor])
+                    }
+                    _ => result,
+                })
+            }
+            _ => Ok(self.made(None, dtype, &[&x])),
+        }
     }
 }
