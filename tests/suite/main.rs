@@ -45,6 +45,7 @@ mod repairs;
 mod roundtrip;
 mod rule_files;
 mod rules;
+mod scripts;
 mod server;
 mod site;
 mod soundness;

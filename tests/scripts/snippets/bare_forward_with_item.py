@@ -1,0 +1,2 @@
+def forward(self, table, rows):
+    return table.reshape(rows.item(), -1)

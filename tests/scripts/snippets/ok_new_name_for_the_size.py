@@ -1,0 +1,1 @@
+padded_steps = padded_steps + 2
