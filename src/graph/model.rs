@@ -249,7 +249,7 @@ pub struct Function {
     pub attributes: Vec<Arc<str>>,
     /// Attributes with a default.
     pub attribute_defaults: Vec<Attribute>,
-    /// Opset versions of the function; for other domains, those of the model apply.
+    /// Opset versions of the function; for a domain that is not listed, the version of the model applies.
     pub opsets: Vec<OpsetImport>,
 }
 

@@ -20,9 +20,10 @@ pub struct Scopes {
 struct Scope {
     names: FxHashMap<Arc<str>, ValueId>,
     /// First definition of each repeated name that only node outputs define in this graph.
-    /// Uses before these nodes refer to it, unless an outer graph defines the name.
+    /// A use before all of these nodes refers to it, unless an outer graph defines the name.
     to_come: FxHashMap<Arc<str>, ValueId>,
-    /// Names with several definitions; a use refers to the latest definition before it.
+    /// Names with several definitions, in this graph or in outer graphs.
+    /// A use refers to the latest definition before it.
     repeated: FxHashSet<Arc<str>>,
 }
 
@@ -38,7 +39,8 @@ impl Scopes {
     }
 
     /// Defines a value in the innermost graph.
-    /// A use of a repeated name resolves to the latest definition before it, or else to the first one.
+    /// A use of a repeated name resolves to the latest definition before it in this graph. If there is none, it
+    /// resolves to a definition in an outer graph, or else to the first definition in this graph.
     /// Each definition creates a value, so that a later check can report the duplicates.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });

@@ -58,7 +58,8 @@ pub struct Declarer<'f> {
     taken: FxHashSet<Dim>,
     /// Sizes of model inputs.
     given: FxHashSet<Dim>,
-    /// Whether to omit invented names that no earlier declaration contains.
+    /// Whether a size with an invented symbol keeps its old declaration, if any.
+    /// If this pass has already declared the symbol elsewhere, the size is declared nevertheless.
     keeps_names: bool,
 }
 

@@ -18,7 +18,7 @@ pub trait Attrs {
 
 /// Creates symbols for data-dependent sizes.
 pub trait Fresh {
-    /// Returns the size of an output axis of this call, or `None` if it gets no symbol.
+    /// Returns a symbol for the size of an output axis of this call, or `None` if the axis gets no symbol.
     /// Repeated queries return the same symbol, which is distinct from all others. Its value must lie in
     /// `range`.
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;

@@ -77,9 +77,10 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
-/// Returns the first version of its epoch, from `schema` on, that has all attributes in `names`.
+/// Returns the first version that has all attributes in `names`, from `schema` to the end of its epoch.
 ///
-/// Returns `schema` if no version has all of them. The semantics of an attribute do not change within an epoch.
+/// Returns `schema` if none of these versions has all of them. The semantics of an attribute do not change within
+/// an epoch.
 pub fn with_attributes<'a>(
     schema: &'static Schema,
     names: impl Iterator<Item = &'a str> + Clone,

@@ -159,7 +159,7 @@ fn value_of_constant(op: &OpUse, schema: &Schema) -> Option<Obstacle> {
     }
 }
 
-/// Returns the first operand whose type differs from that of an earlier one of its type variable.
+/// Reports the first operand that differs in type from an earlier operand with the same type variable.
 fn unlike(inputs: &[Operand], outputs: &[Operand], schema: &'static Schema) -> Option<Obstacle> {
     let inputs = inputs.iter().enumerate().map(|(at, operand)| (operand, schema.input(at), Slot::Input(at)));
     let outputs =

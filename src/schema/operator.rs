@@ -42,10 +42,10 @@ pub enum Work {
 
 /// Inputs whose elements an operator moves unchanged.
 ///
-/// Each output element is an element of such an input, or a fill value from an attribute or another input.
+/// Each output element is an element of such an input, or a fill value: zero, an attribute or another input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// None: the operator computes new elements.
+    /// No input is recorded: the operator computes new elements, or its moves are not tracked.
     No,
     /// The inputs at these positions.
     Of(&'static [usize]),
@@ -91,7 +91,7 @@ impl Operator {
         self.operands == Commute
     }
 
-    /// Returns whether the elements of an input are moved; `None` if the operator computes new elements.
+    /// Returns whether the elements of an input are moved; `None` for [`Moves::No`].
     pub fn moves(&self, input: usize) -> Option<bool> {
         match self.moves {
             No => None,

@@ -15,7 +15,7 @@ const RESIZE_WITH_ROI: u16 = 11;
 /// This is `opset` itself if the node is valid there, or if no other opset is found. Types are not checked.
 pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
     let Ok(imported) = u16::try_from(opset) else { return opset };
-    // An operator that is newer than the opset has its first version; some runtimes support it earlier.
+    // An operator that is newer than the opset keeps the opset: some runtimes support its first version earlier.
     let in_force = lookup(node.domain(), &node.op_type, imported);
     if in_force.is_none_or(|schema| is_plainly_valid(node, schema)) {
         return opset;
@@ -46,14 +46,14 @@ pub fn written_for(op: &OpUse, opset: u16) -> Option<u16> {
                 _ if schema.since > opset && is_deprecated => None,
                 _ if schema.since > opset => Some((schema.since - opset, schema.since)),
                 Some(last) if last < opset => Some((opset - last, last)),
-                // The version in force is not a candidate: it is valid only for a relabelled Resize.
+                // The version in force is no candidate: here, it is valid only for a Resize without region of interest.
                 _ => None,
             }
         });
     candidates.filter(|&(_, other)| !is_resize_without_roi(op, other)).min().map(|(_, other)| other)
 }
 
-/// Whether an obstacle does not determine the version.
+/// Returns true if an obstacle does not show that the node was written for another opset.
 ///
 /// Runtimes accept negative axes and indices in all versions.
 fn is_mild(obstacle: &Obstacle) -> bool {
@@ -81,7 +81,8 @@ fn is_plainly_valid(node: &Node, schema: &Schema) -> bool {
         && required().all(|spec| node.attr(spec.name).is_some())
 }
 
-/// Whether a node is a Resize with the scales of opset 10 in the place of the region of interest.
+/// Returns true for a Resize whose second input holds the scales, as in opset 10.
+/// Since opset 11, the second input is the region of interest.
 pub fn is_resize_without_roi(op: &OpUse, opset: u16) -> bool {
     let is_present = |at: usize| op.inputs.get(at).is_some_and(|input| *input != Operand::Absent);
     op.domain.is_empty()

@@ -91,7 +91,7 @@ impl Dim {
         }
     }
 
-    /// Returns true if the constant is not a multiple of the gcd of the other coefficients.
+    /// Returns true if the constant term is not a multiple of the gcd of the other coefficients.
     /// For example, `2*s - 2*t + 1` is never zero.
     fn is_never_zero_by_parity(&self) -> bool {
         let poly = self.poly();

@@ -69,7 +69,7 @@ impl Dim {
     }
 }
 
-/// Builds `floor(n / d)`, to which [`split_multiples`] and [`cancel`] no longer apply.
+/// Builds `floor(n / d)` for operands that [`split_multiples`] and [`cancel`] already reduced.
 fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
     let positive = d.is_never_negative(); // nonzero wherever the quotient is defined
     if positive && leads_negative(n) {
@@ -87,8 +87,8 @@ fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
 }
 
 /// Splits `n` into a quotient by `d` and a rest.
-/// A constant `d` divides only the multiples of `d` and the constant term; unlike in [`divide`], all other
-/// terms keep their coefficients.
+/// For a constant `d`, only terms whose coefficient is a multiple of `d`, and the constant term, are divided.
+/// Unlike in [`divide`], all other terms go to the rest unchanged.
 fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     let Some(k) = d.as_const() else { return divide(n, d) };
     let (mut quotient, mut rest) = (Poly::default(), Poly::default());
@@ -129,7 +129,7 @@ fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
 }
 
 /// Flattens a nested quotient: `n = floor(a / b) + r` over `d > 0` becomes `a + b*r` over `b*d`.
-/// Applies only if the numerator gets no more deeply nested: `b` is a constant, or `r` is 0.
+/// Returns `None` unless `b` is a constant or `r` is 0: otherwise, the new numerator could nest deeper.
 fn nested(n: &Dim, d: &Dim) -> Option<(Option<Dim>, Option<Dim>)> {
     let n = n.poly();
     n.atoms().into_iter().find_map(|atom| {

@@ -2,7 +2,7 @@
 //!
 //! Canonical form of `max(a, b, …)` (minima alike):
 //! - no argument is itself `max(c, d) + e`: it is replaced by the two arguments `c + e` and `d + e`;
-//! - no argument is at most another one under the default bounds;
+//! - no argument is provably at most another argument under the default bounds: it would not affect the maximum;
 //! - common parts of the arguments are moved out: a term present in all of them with the same sign, the
 //!   least of the constants, a common factor that is never negative;
 //! - `-max(-a, -b)` and `min(a, b)` are equivalent: the form is used in which the sum of the arguments has a

@@ -1,4 +1,4 @@
-//! One step of the evaluation of a dimension, for code that computes it from simpler ones.
+//! Outermost operation of a dimension, for code that builds nodes to compute the dimension at run time.
 
 use super::poly::{Atom, Extreme};
 use super::{Dim, Symbol};

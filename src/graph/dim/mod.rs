@@ -112,7 +112,9 @@ impl Dim {
         }
     }
 
-    /// Returns `None` if a polynomial with symbols exceeds [`MAX_WEIGHT`], or its constant `MAX_CONSTANT`.
+    /// Converts a polynomial; `None` if it is too large.
+    /// A polynomial with symbols is too large if its weight exceeds [`MAX_WEIGHT`] or its constant term
+    /// exceeds `MAX_CONSTANT`.
     fn from_poly(poly: Poly) -> Option<Self> {
         if let Some(n) = poly.as_const() {
             return Some(Dim::known(n));

@@ -37,7 +37,7 @@ pub(super) fn parse_expression(text: &str) -> Option<Dim> {
 }
 
 /// Returns true if the text is an identifier.
-/// It starts with a letter or `_` and contains letters, digits, `_`, `.` and `:`.
+/// It starts with a letter or `_`. Each further character is a letter, a digit, `_`, `.` or `:`.
 pub(super) fn is_identifier(text: &str) -> bool {
     matches!(tokens(text).as_deref(), Some([Token::Name(name)]) if name == text)
 }

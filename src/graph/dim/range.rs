@@ -10,7 +10,7 @@ use std::cell::Cell;
 use super::poly::{Atom, Extreme, Monomial, Poly};
 use super::{Bounds, Dim, Interval};
 
-/// Maximum number of polynomials, per range, whose compound atoms are replaced.
+/// Maximum number of polynomials in which a compound atom is replaced to compute one range.
 const MAX_POLYNOMIALS: u32 = 64;
 
 /// Maximum number of compound atoms replaced in sequence.
@@ -132,7 +132,7 @@ impl Ranger<'_> {
     }
 }
 
-/// Returns the range of the minimum or maximum over one member of each interval.
+/// Returns the range of the minimum or maximum of several numbers, one from each interval.
 fn extremum(which: Extreme, ranges: impl Iterator<Item = Interval>) -> Option<Interval> {
     ranges.reduce(|a, b| match which {
         Extreme::Min => Interval {

@@ -15,7 +15,7 @@ use super::cursor::Cursor;
 use super::text_spans::{NodeParts, TextSpans};
 
 /// Builds the model that `ast` describes.
-/// Reports attributes whose values do not fit their kind to `cursor`.
+/// Reports an error to `cursor` for each attribute whose value does not fit its kind.
 pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, TextSpans) {
     let mut lower = Lower::new(cursor);
     let ast::Header { ir_version, opsets, producer_name, producer_version, domain, .. } = ast.header;

@@ -111,7 +111,7 @@ pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     op_named::<D>(cursor, domain, name, start)
 }
 
-/// Parses `aten.[add.Tensor, mul.Tensor]` after the dot, which stands for `@op in aten.[…]`.
+/// Parses the bracketed list of `aten.[add.Tensor, mul.Tensor]`, which stands for `@op in aten.[…]`.
 fn anonymous_group<D: Dialect>(cursor: &mut Cursor, path: &[Name], start: Span) -> Parsed<Op> {
     let mut ops = Vec::new();
     op_group::<D>(cursor, path, &mut ops)?;

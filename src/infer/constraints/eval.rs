@@ -174,7 +174,7 @@ impl Scope<'_> {
         Some(Value::Answer(decided(elem(number).is_some_and(|elem| allowed.has_tensor(elem)))))
     }
 
-    /// Returns the number of attributes in a list of names that are present.
+    /// Counts the attributes of this list that are present.
     fn present(&self, names: &[Expr]) -> usize {
         names.iter().filter(|name| matches!(name, Expr::Attr(name) if self.cx.attr(name).is_some())).count()
     }
@@ -192,7 +192,7 @@ fn bits(elem: ElemType) -> Option<Value> {
 
 /// Returns the first or last elements of a list of integers.
 ///
-/// Any other value is unchanged; an integer stands for any number of equal elements.
+/// Returns any other value unchanged. An integer stands for a list of equal elements of any length.
 fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
     let Value::Ints(ints) = list else { return Some(list.clone()) };
     let count = usize::try_from(count.as_int()?.as_const()?).ok().filter(|&count| count <= ints.len())?;
@@ -234,7 +234,7 @@ fn from_start(axes: &Value, rank: &Dim) -> Option<Vec<Size>> {
     )
 }
 
-/// Returns `Never` if two shapes do not broadcast.
+/// Returns `Never` if two shapes are proved not to broadcast.
 fn broadcasts(a: &[Size], b: &[Size], bounds: &Bounds) -> Option<Value> {
     let pairs = a.iter().rev().zip(b.iter().rev());
     Some(Value::Answer(all(pairs.map(|(a, b)| match (a, b) {

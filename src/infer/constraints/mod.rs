@@ -64,14 +64,14 @@ impl Scope<'_> {
         self.cx.schema?.inputs.iter().position(|formal| formal.name == input)
     }
 
-    /// Returns the positions of the inputs of a formal, which are several if it is variadic.
+    /// Returns the positions of the inputs that belong to a formal input: several if it is variadic.
     fn positions(&self, input: &str) -> Option<std::ops::Range<usize>> {
         let at = self.formal(input)?;
         let is_variadic = matches!(self.cx.schema?.inputs[at].option, Arity::Variadic { .. });
         Some(at..if is_variadic { self.cx.inputs() } else { at + 1 })
     }
 
-    /// Returns the position of an input that is present.
+    /// Returns the position of a formal input if the call has this input.
     fn position(&self, input: &str) -> Option<usize> {
         self.formal(input).filter(|&at| self.cx.has(at))
     }

@@ -189,7 +189,7 @@ fn compare_reals(operator: Binary, a: &Value, b: &Value) -> Option<Answer> {
     (a.len() == b.len()).then(|| decided(a.iter().zip(&b).all(holds)))
 }
 
-/// Returns the answer of a decided condition.
+/// Converts a truth value to an answer.
 pub fn decided(holds: bool) -> Answer {
     if holds { Answer::Always } else { Answer::Never }
 }

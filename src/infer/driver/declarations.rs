@@ -119,11 +119,12 @@ pub(super) struct Declaration<'m> {
 /// Source of a declaration, which determines how far it is trusted.
 #[derive(Clone, Copy)]
 enum Source {
-    /// An entry of `value_info`, which is trusted if inference finds nothing.
+    /// An entry of `value_info`, which is trusted where inference finds nothing.
     ValueInfo,
     /// An output whose shape runtimes check, so that it holds in every successful run.
     CheckedOutput,
-    /// An output whose shape runtimes do not check. Some exporters declare a wrong shape, so it is ignored.
+    /// An output whose shape runtimes do not check. The shape is ignored, because some exporters declare a
+    /// wrong one.
     UncheckedOutput,
 }
 

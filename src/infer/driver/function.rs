@@ -27,7 +27,7 @@ pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Op
 /// Inference state of a function.
 #[derive(Default)]
 struct State<'m> {
-    /// The first calls that requested no symbols, whose results are reused for equal calls.
+    /// The first calls whose inference requested no symbols. Their results are reused for equal calls.
     memo: Vec<Memo<'m>>,
     called: bool,
     running: bool,
@@ -48,7 +48,7 @@ pub(super) struct Index<'m> {
     states: Vec<State<'m>>,
     /// Number of function nodes inferred so far.
     nodes: usize,
-    /// Number of nodes from which on no further call is inferred.
+    /// Once `nodes` reaches this number, no further call is inferred.
     most: usize,
 }
 

@@ -208,7 +208,8 @@ impl<'m> Driver<'m> {
 
     /// Reports a node input whose rank contradicts the declared rank of a subgraph input.
     ///
-    /// The subgraph input has `sliced` axes less. ONNX Runtime does not load such a model.
+    /// The subgraph input has `sliced` axes fewer than the node input. ONNX Runtime does not load a model with such a
+    /// contradiction.
     fn compare_rank(&mut self, id: NodeId, input: usize, body: GraphId, port: usize, sliced: usize) {
         let (node, graph) = (&self.model.nodes[id], &self.model.graphs[body]);
         let declared = graph.inputs.get(port).and_then(|port| declared_fact(port.info.ty.as_ref()?).rank());

@@ -303,7 +303,7 @@ impl<'m> Driver<'m> {
     ) -> T {
         let domain = node.domain();
         let opset = if domain.is_empty() { opset } else { self.model.opset(node.graph, domain).unwrap_or(1) };
-        // A node that was written for another opset than that of the model is inferred as it was written.
+        // A node that is invalid at the opset of the model is inferred at the closest opset where it is valid.
         let opset = schema::opset_as_written(node, opset);
         let inputs: Vec<Option<&Fact>> =
             node.inputs.iter().map(|input| input.map(|value| &self.facts[value.index()])).collect();

@@ -74,7 +74,7 @@ impl Symbols {
         self.free.contains(symbol)
     }
 
-    /// Records the declared sizes that replace invented symbols, except those of input axes.
+    /// Records the declared sizes that replace invented symbols. Symbols of input axes are not replaced.
     pub fn learn_names(&mut self, inferred: &Fact, declared: &Fact) {
         let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
         let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };

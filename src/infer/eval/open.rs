@@ -136,7 +136,7 @@ fn sum(all: &[f64]) -> f64 {
     all.iter().sum()
 }
 
-/// Returns the largest integer of a type that is exact in `double`.
+/// Returns the maximum of an integer type, but at most [`DOUBLE`].
 fn limit(elem: ElemType) -> f64 {
     (int_range(elem).1 as f64).min(DOUBLE)
 }

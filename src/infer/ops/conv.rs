@@ -119,7 +119,7 @@ fn convolve(cx: &mut Cx, x: usize, w: usize) -> Option<()> {
     Some(())
 }
 
-/// Records a fault if the channels of the data differ from those of the weights of all groups together.
+/// Records a fault unless the data have `group` times as many channels as the weights of one group.
 fn check_channels(cx: &mut Cx, x: usize, w: usize) {
     let group = cx.int_or("group", 1);
     let (Some(have), Some(each)) = (cx.dim(x, 1), cx.dim(w, 1)) else { return };
@@ -142,10 +142,10 @@ pub fn pool(cx: &mut Cx) -> Option<()> {
         if !cx.flag("ceil_mode") {
             return windows.count(axis, &size, Rounding::Down);
         }
-        // Before opset 22, windows may begin in the end padding by the specification, but not in runtimes.
+        // Before opset 22, the specification lets windows begin in the end padding, but runtimes do not.
         let within = windows.count(axis, &size, Rounding::UpWithinInput);
         let anywhere = windows.count(axis, &size, Rounding::Up);
-        // With more end padding than the kernel size, several windows would begin there; runtimes drop at most one.
+        // If the end padding exceeds the kernel size, several windows begin in it, of which runtimes drop at most one.
         let is_one_at_most = windows.reaches_over_end_pad(axis);
         within.filter(|dim| is_one_at_most && cx.since() >= 22 || anywhere.as_ref() == Some(dim))
     };

@@ -75,7 +75,7 @@ pub enum Literal {
     Ints(Vec<i64>),
 }
 
-/// Returns the signature of an operator, without a [`COMPLEX`] prefix; `None` for an unknown operator.
+/// Returns the signature of an operator; `None` for an unknown one. Ignores a [`COMPLEX`] prefix.
 pub fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
 }

@@ -26,7 +26,7 @@ SCHEMA = Path(__file__).parent.parent
 DETERMINISM = {
     # Their determinism depends on their subgraphs.
     **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "Unknown"),
-    # The registry marks it because its function body contains an If.
+    # The registry does not mark it as deterministic, because its function body contains an If.
     "AffineGrid": "Deterministic",
     # The registry has no value for these; their definitions draw no random numbers.
     **dict.fromkeys(

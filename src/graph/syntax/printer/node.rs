@@ -161,7 +161,7 @@ impl Printer<'_> {
             self.metadata(place);
             return;
         }
-        // onnx's printer formats strings unlike all other elements.
+        // As in onnx's printer: strings are written as `{"a", "b"}`, and other elements as ` {1,2}`.
         let is_string = tensor.elem() == Some(ElemType::String);
         let (open, separator) = if is_string { ("{", ", ") } else { (" {", ",") };
         let start = self.out.len();

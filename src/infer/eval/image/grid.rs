@@ -5,7 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, positions, strides, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Values outside the image.
+/// Padding mode: which value a position outside the image has.
 #[derive(Clone, Copy)]
 enum Padding {
     Zeros,

@@ -87,7 +87,8 @@ fn round(mode: &str, at: f64) -> Result<i64> {
 }
 
 /// Computes `Upsample`.
-/// In opset 1, the scales of height and width are attributes; from opset 7 to 8, the scales of all axes are.
+/// Version 1 has an attribute each for the scales of height and width, version 7 an attribute with the scales of all
+/// axes, and version 9 an input with them.
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {

@@ -17,7 +17,8 @@ fn gate_count(op: &str) -> Result<usize> {
     }
 }
 
-/// Moves the batch to the second axis; with `layout` 1, it is the first axis of `x`.
+/// Swaps the first two axes if `layout` is 1.
+/// This moves the batch from the first axis of an input to the second, and back for an output.
 fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),
