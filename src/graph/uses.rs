@@ -28,7 +28,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// Collects the uses by nodes that graphs list; other nodes of the arena do not count.
+    /// Collects the node inputs and graph outputs of all graphs. Nodes that no graph lists do not count.
     pub fn new(model: &Model) -> Self {
         let mut counts = vec![0u32; model.values.len() + 1];
         each_use(model, |value, _| counts[value.index() + 1] += 1);

@@ -19,8 +19,8 @@ pub trait Attrs {
 /// Creates symbols for data-dependent sizes.
 pub trait Fresh {
     /// Returns a symbol for the size of an output axis of this call, or `None` if the axis gets no symbol.
-    /// Repeated queries return the same symbol, which is distinct from all others. Its value must lie in
-    /// `range`.
+    /// Repeated queries return the same symbol, which is distinct from all others. The caller guarantees
+    /// that its value lies in `range`.
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 

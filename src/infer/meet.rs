@@ -225,7 +225,7 @@ pub fn meet_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Result<Size, (Dim, Dim
             if a.equals(b, bounds).is_never() {
                 return Err((a.clone(), b.clone()));
             }
-            // `Ord::min` compares the expressions; `Dim::min` would build the minimum of their values.
+            // `Ord::min` picks one of the expressions; `Dim::minimum` would build the minimum of their values.
             Ok(Some(Ord::min(a, b).clone()))
         }
         (a, b) => Ok(a.clone().or_else(|| b.clone())),

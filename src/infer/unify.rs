@@ -28,7 +28,7 @@ pub(super) fn element_types(cx: &mut Cx) {
     }
 }
 
-/// Returns the type parameter of a formal; `None` unless one determines the type of all its values.
+/// Returns the type parameter of a formal; `None` if it has none, or if its values may differ in type.
 fn param_of(formal: &Formal) -> Option<usize> {
     match (formal.ty, formal.option) {
         (_, Arity::Variadic { homogeneous: false, .. }) => None,
@@ -66,7 +66,7 @@ fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize,
 
 /// Returns the fact of an output whose formal allows these types.
 ///
-/// The input `by` of the same type parameter, if any, determines what the allowed types leave open.
+/// If several types are allowed, the input `by` of the same type parameter, if any, determines the type.
 fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
     match by {
         None | Some(Fact::Unknown) => only_kind(allowed, None),

@@ -11,7 +11,7 @@ impl<'a> From<&'a Attribute> for AttrUse<'a> {
     }
 }
 
-/// Calls `ask` with the use of an operator by a node, and returns its result.
+/// Calls `ask` with the use of an operator by a node, and returns the result of `ask`.
 ///
 /// `ty` returns the type of a value, or `None` if it is unknown or must not be checked.
 pub fn with_use<T>(

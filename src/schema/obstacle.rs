@@ -16,7 +16,7 @@ pub struct Illegal {
     /// The obstacle.
     pub obstacle: Obstacle,
     /// First later opset without this obstacle; `None` if the table has none.
-    /// If the operator exists at the opset, only versions of the node's epoch count.
+    /// If the operator exists at the opset and is not deprecated, only versions of the node's epoch count.
     pub since: Option<u16>,
 }
 

@@ -103,7 +103,7 @@ impl Ranger<'_> {
     }
 
     /// Replaces an extremum by each of its arguments and combines the ranges.
-    /// If `poly` grows with a maximum, it is at least its value with any of the arguments.
+    /// If `poly` grows with a maximum, `poly` with any argument in place of the maximum is a lower bound.
     fn without_extremum(
         &self,
         poly: &Poly,

@@ -235,7 +235,7 @@ impl<'s> Cursor<'s> {
         &self.old_words
     }
 
-    /// Consumes `word` or the word `old` that it replaces, if either comes next.
+    /// Consumes `word`, or the word `old` that `word` replaces, if either comes next.
     /// Returns whether it did. Reports an old word where it is not valid.
     pub fn eat_renamed(&mut self, old: &str, word: &'static str) -> bool {
         let is_old = self.at_word(old);

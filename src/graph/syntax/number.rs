@@ -132,7 +132,7 @@ fn without_exponent(mantissa: &str, exponent: i32) -> String {
     }
 }
 
-/// Rust's float formats, for both widths.
+/// Formatting and parsing of floats by the standard library, for `f32` and `f64`.
 pub trait FloatText: Copy {
     /// Formats the shortest digits, with an exponent.
     fn scientific(self) -> String;

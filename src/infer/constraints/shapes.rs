@@ -27,7 +27,7 @@ impl Scope<'_> {
             let required = self.shown_shapes(shapes);
             return Some(Fault::Shape { input: at, shape: Shape::new(dims), text, required });
         };
-        // If several shapes are allowed, the first one that is possible need not be the right one.
+        // If several shapes are allowed, more than one may match, so their variables stay unbound.
         if shapes.len() == 1 {
             for (name, value) in expected.bound {
                 self.sizes.entry(name).or_insert(value);

@@ -8,7 +8,7 @@ use crate::infer::declared;
 use crate::infer::fact::Fact;
 
 impl Facts {
-    /// Returns the outputs of a graph whose declarations add to their facts, with the completed facts.
+    /// Returns the graph outputs whose declared types complete their facts, with the completed facts.
     ///
     /// The completed facts hold only if the declarations are correct. The result is empty for a local function.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
@@ -50,7 +50,7 @@ impl<'m> Driver<'m> {
         ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
     }
 
-    /// Returns the source of the output declarations of a graph, by whether runtimes check their shapes.
+    /// Returns the source of a graph's output declarations: it shows whether runtimes check their shapes.
     ///
     /// ONNX Runtime fails if a result of a subgraph of `If` or `Scan` contradicts its declared shape. For the main
     /// graph and subgraphs of `Loop`, it ignores the contradiction.

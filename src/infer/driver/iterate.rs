@@ -197,7 +197,7 @@ impl<'m> Driver<'m> {
             }
         }
         for (state, last) in states.iter_mut().zip(outputs.iter().skip(carry.outputs_before)) {
-            // A state may be optional only at the start; then the type that the subgraph returns applies.
+            // If only the initial state is optional, the state has the type that the subgraph returns.
             if let (Fact::Optional(of), false) = (&*state, matches!(last, Fact::Optional(_))) {
                 *state = (**of).clone();
             }
@@ -249,7 +249,7 @@ fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
     (dims[at].clone(), Fact::tensor(elem, Shape::new(rest)))
 }
 
-/// Returns the fact of a stack, along a new axis, of tensors with this fact.
+/// Returns the fact of the tensor that stacks tensors with this fact along a new axis.
 fn stacked(fact: Fact, axis: i64, size: Size) -> Fact {
     let elem = fact.elem();
     let Some(dims) = fact.dims() else { return Fact::tensor(elem, Shape::UNKNOWN) };

@@ -123,7 +123,7 @@ pub fn quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `DequantizeLinear`: the element type is `output_dtype`, that of the schema, or that of the scale.
+/// `DequantizeLinear`: the element type is `output_dtype`, else the schema's, else that of the scale.
 pub fn dequantize(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("output_dtype").or(cx.outs.first()?.elem()).or(cx.elem(1));

@@ -150,7 +150,7 @@ pub fn tile(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Pad`: the pads hold all begins, then all ends.
+/// `Pad`: the pads list the begin pads of all axes, then the end pads.
 ///
 /// They apply to all axes or, since opset 18, to those in the last input.
 pub fn pad(cx: &mut Cx) -> Option<()> {

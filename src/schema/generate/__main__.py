@@ -4,9 +4,9 @@
     pip install onnx==1.23.2 && python src/schema/generate
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
-`steps.tsv`, the steps between versions that end an epoch; `values.tsv`, the allowed values of
-attributes and inputs. The generator fails if a newer `onnx` has a step that is more than a
-widening. Such a step needs a review and a row in `steps.tsv`.
+`steps.tsv`, the reviewed steps between versions, and whether each ends an epoch; `values.tsv`, the
+allowed values of attributes and inputs. The generator fails if a newer `onnx` has a step that is
+more than a widening. Such a step needs a review and a row in `steps.tsv`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Rounding may decide whether an overlap exceeds the limit if they differ by less than this.
+/// If an overlap differs from the limit by less than this, rounding may decide which one is greater.
 /// Such a call is refused, unless the two are equal or the limit is 0.
 const NEAR: f64 = 1e-5;
 

@@ -99,7 +99,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
             let start = (n * points + point) * axes;
             let mut corners = vec![(0, 1.0)];
             for (i, &length) in spatial.iter().enumerate() {
-                // The grid lists the last axis first.
+                // A grid point lists the coordinate along the last axis first.
                 let taps = sampler.taps(places[start + axes - 1 - i], length);
                 let mut finer = Vec::with_capacity(corners.len() * taps.len());
                 for (offset, weight) in corners {

@@ -19,7 +19,7 @@ pub(super) fn det(cx: &Cx) -> Result<Array> {
 
 /// Computes the determinant by Gaussian elimination with partial pivoting.
 fn eliminate(mut m: Vec<f64>, n: usize) -> f64 {
-    // Returns the element itself, to preserve a negative zero.
+    // The determinant of a 1×1 matrix is its element; returning it preserves a negative zero.
     if let [only] = m[..] {
         return only;
     }

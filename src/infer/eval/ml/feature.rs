@@ -29,7 +29,8 @@ pub(super) fn binarize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), bits.collect())
 }
 
-/// Returns the parameter of the element at `at`: the only one, or that of its feature on the last axis.
+/// Returns the parameter for the element at offset `at`.
+/// It is the only parameter, or the one for the index of the element on the last axis.
 fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),

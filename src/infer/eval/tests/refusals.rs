@@ -89,7 +89,7 @@ fn results_that_differ_between_runtimes_are_refused() {
 }
 
 /// The specification leaves these results open, or runtimes deviate from it.
-/// Random graphs found the cases.
+/// Tests with random graphs found these cases.
 #[test]
 fn undefined_attributes_and_inputs_are_refused() {
     let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
