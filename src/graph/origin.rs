@@ -15,7 +15,7 @@ pub fn module_path(node: &Node) -> String {
 
 /// Returns the innermost module of a `namespace` entry: `/block.fc` in the example.
 /// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` lists modules with their classes,
-/// outermost first, and ends with the operator.
+/// outermost first, and ends with the operator. Names that start with `_`, such as hooks, are skipped.
 fn module_of_namespace(namespace: &str) -> String {
     let scopes: Vec<&str> = namespace.split('/').collect();
     let modules = scopes.split_last().map_or(&[][..], |(_, modules)| modules);

@@ -59,9 +59,10 @@ pub fn tensor_of(array: &Array) -> Tensor {
     Tensor::new(array.elem(), dims, data)
 }
 
-/// Converts an attribute for the evaluator; tensors, graphs and types become [`Attr::Other`].
+/// Converts an attribute for the evaluator: numbers, strings, and lists of them.
 ///
-/// Returns `None` for a reference to a function attribute.
+/// Any other value, such as a tensor or a graph, becomes [`Attr::Other`]. Returns `None` for a reference to a
+/// function attribute.
 pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {
     Some(match value {
         AttrValue::Int(int) => Attr::Int(*int),

@@ -120,7 +120,7 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// Position of the state among the inputs and outputs of the subgraph.
+/// Layout of the inputs and outputs of a subgraph around its loop-carried state.
 struct Carry {
     /// Subgraph inputs before the state.
     before: Vec<Fact>,

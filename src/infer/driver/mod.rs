@@ -124,7 +124,7 @@ impl Default for Options {
 }
 
 /// Infers the facts of all values.
-/// Facts about values of local functions hold in every call.
+/// Facts about values of local functions hold in every call that was inferred (see [`Facts::limited`]).
 pub fn infer(model: &Model, options: Options) -> Facts {
     let known = Facts { bounds: bounds(model), ..Facts::default() };
     let mut driver = Driver::new(model, options, known);

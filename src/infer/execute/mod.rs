@@ -30,6 +30,7 @@ const MAX_KEPT_IN_ALL: usize = 64 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum size in bytes of a tensor that is read, and maximum number of elements of a computed one.
+    /// Also the maximum size in bytes of all outputs together that a loop accumulates.
     pub bytes: usize,
     /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,
@@ -91,6 +92,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Returns a known value: a supplied or computed one, or an initializer that callers cannot override.
+    /// Returns `None` if the value is unknown, or if the initializer exceeds [`Limits::bytes`].
     pub fn value(&mut self, value: ValueId) -> Option<Val> {
         if let Some(known) = self.values.get(&value) {
             return Some(known.clone());
