@@ -49,8 +49,8 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // If the first definition is a node output too, a use before that node precedes all definitions, so it
-            // must not resolve to one of them yet.
+            // If the first definition is a node output too, a use before that node precedes all definitions, so
+            // that a definition in an outer graph takes precedence for it.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {
