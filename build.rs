@@ -34,8 +34,8 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes `rules.rs`: the rule files and their index as Rust statics.
-/// Other builds read the folder `rules/` at run time instead, so that rules can be edited without
-/// recompiling.
+/// Debug builds, except for WebAssembly, read the folder `rules/` at run time instead, so that rules can be
+/// edited without recompiling.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
     // A WebAssembly module cannot read files.

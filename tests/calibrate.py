@@ -30,7 +30,7 @@ def pair(op):
     return lambda at: helper.make_node(op, ["x", "w"], [f"y{at}"])
 
 
-# For each cost: nodes to measure, and the amount of the unit in a node on two tensors of side × side floats.
+# For each cost: nodes to measure, and the number of units in a node whose inputs are side × side floats.
 MEASURED = {
     "view (a node)": ([node("Identity"), lambda at: helper.make_node("Reshape", ["x", "s"], [f"y{at}"])], lambda side: 0),
     "traffic (1,024 bytes)": ([node("Transpose", perm=[1, 0]), pair("Add"), pair("Mul"), node("Relu")], lambda side: 8 * side**2),

@@ -1,4 +1,4 @@
-"""Runs onnx's tests of its version converter, with that one and with `onnx_lint.convert_version`.
+"""Runs onnx's tests of its version converter, once with that converter, and once with `onnx_lint.convert_version`.
 
 Prints how many tests each of the two converters passes. The tests come with the source distribution of the installed onnx.
 """

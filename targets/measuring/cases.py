@@ -55,7 +55,7 @@ class Case:
 
 @functools.cache
 def _judges() -> frozenset:
-    """Returns half of the tests of each operator, selected by name hash, or none if it has only one.
+    """Returns half of the tests of each operator, selected by name hash; none of an operator with a single test.
 
     Decomposed variants of a test are in the same half.
     """

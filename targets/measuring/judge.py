@@ -35,7 +35,7 @@ def answers(lint, target: str, chosen, folder: Path | None = None) -> dict[str, 
 
 
 def table(rows) -> str:
-    """Formats a table. `rows`: a label, and for each case a pair: the answer, and whether the case passed."""
+    """Formats a table. A row is a label, with a pair for each case: the answer, and whether the case passed."""
     header = ("", "cases", "yes", "refused there", "no", "runs there", "unknown")
     return tools.table(header, [_row(label, pairs) for label, pairs in rows])
 

@@ -51,7 +51,7 @@ def _sound(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
 
 
 def _broken(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
-    """Returns the table row and the failures of the model that does not load: it must be found and fixed."""
+    """Returns the table row and the failures of the model that does not load: its fault must be found and fixed."""
     failures = []
     fixed = scratch / f"{model.name}.fixed.onnx"
     errors = _errors(lint, model.path, failures)

@@ -64,11 +64,11 @@ def outputs(model: onnx.ModelProto, feeds: dict) -> list:
 
 
 class Judge:
-    """Compares models that should be equivalent to a node test with its stored outputs.
+    """Compares models that should be equivalent to the model of a node test with the stored outputs of the test.
 
-    ONNX Runtime decides. If it cannot run a model, or gets the test itself wrong, onnx's ReferenceEvaluator decides. If
-    both get the test wrong, the outputs of the test's own model are expected. For random outputs, only types and shapes
-    are compared.
+    ONNX Runtime runs the models. If it cannot run one, or gets the test itself wrong, onnx's ReferenceEvaluator does.
+    If both get the test wrong, the outputs of the test's own model are expected instead of the stored ones. For random
+    outputs, only types and shapes are compared.
     """
 
     def __init__(self, test):
@@ -99,7 +99,7 @@ class Judge:
 
     @functools.cached_property
     def _expected_of_reference(self) -> list:
-        """Outputs expected of the ReferenceEvaluator: its own for the original test if it gets that wrong."""
+        """Outputs expected of the ReferenceEvaluator: the stored ones, or its own if it gets the original test wrong."""
         if not self.by_runtime or self._run_test(by_reference) is None:
             return self.expected
         return by_reference(self.test.model, self.test.feeds)

@@ -273,7 +273,7 @@ pub fn check(
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }
-    // After an unsafe fix, outputs need only be equal at the original sizes, and if no input was removed.
+    // After an unsafe fix, outputs are only compared at the original sizes, and only if no input was removed.
     let is_input = |name: &Arc<str>| {
         let inputs = &after.graphs[after.main].inputs;
         inputs.iter().any(|port| after.values[port.value].name == *name)

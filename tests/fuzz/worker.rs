@@ -29,7 +29,7 @@ pub struct Request {
 /// Message of a worker.
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
-    /// The worker begins this activity. If the worker crashes, the last one sent caused the crash.
+    /// The worker begins this activity. If the worker crashes, the activity sent last caused the crash.
     Doing(Doing),
     Tried(Outcome),
     Shown(String),

@@ -8,7 +8,7 @@ use onnx_lint::schema::constraints::{self, Kind};
 
 /// Examples, separated by empty lines: a line `# OPERATOR: constraint as written`, then a graph.
 ///
-/// ONNX Runtime refuses the models, except if a second comment paraphrases the specification.
+/// ONNX Runtime rejects these models, except those with a second comment, which paraphrases the specification.
 const EXAMPLES: &str = include_str!("constraints.txt");
 
 /// An example of a violated constraint.

@@ -1,4 +1,4 @@
-//! Symbolic links: `onnx-lint` follows links to files and folders, and says which it skips.
+//! Symbolic links: `onnx-lint` follows links to files and folders, and reports those that it skips.
 
 #![cfg(unix)]
 

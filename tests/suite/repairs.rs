@@ -243,7 +243,7 @@ fn wrong_declared_element_types_are_errors() {
     assert!(errors(&mixed).iter().all(|error| error.starts_with("DTY001")), "{:?}", errors(&mixed));
 }
 
-/// ONNX Runtime rejects them for `Scan`, and ignores them for `Loop`.
+/// ONNX Runtime rejects wrong shapes of the subgraph's inputs for `Scan`, and ignores them for `Loop`.
 #[test]
 fn wrong_declared_shapes_of_scan_inputs_are_errors() {
     let scan = |state: &str, element: &str| {

@@ -345,7 +345,7 @@ fn computed_shapes_are_not_stored_constants() {
     check("s = Shape (z)", false);
 }
 
-/// A rule decomposes every contrib operator, or the documentation has the reason why not.
+/// Each contrib operator is matched by exactly one rule, or listed in the README with a reason.
 #[test]
 fn contrib_operators_have_a_rule_or_a_documented_reason() {
     let (rules, _) = RuleSet::embedded();
