@@ -123,7 +123,7 @@ def _with_constant_inputs(test):
 
 
 def _sequence(graph, name, items):
-    """Returns the node that constructs a sequence of initializers."""
+    """Adds the items of a sequence as initializers; returns the node that constructs the sequence."""
     names = [f"{name}_{index}" for index in range(len(items))]
     for item_name, item in zip(names, items):
         graph.initializer.append(numpy_helper.from_array(item, item_name))

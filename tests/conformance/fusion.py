@@ -19,7 +19,7 @@ TARGETS = {"opset 23": ("--opset", "23"), "ONNX Runtime": ("--target", "onnxrunt
 
 BETWEEN = {"Cast", "Dropout", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze", "Where"}
 
-# Relative to the largest element of an output.
+# Relative tolerance, and absolute tolerance as a share of the largest element of all outputs.
 TOLERANCE = 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Checks that onnx-lint has the required findings on the exports of the pitfalls, and no others."""
+"""Checks that onnx-lint reports exactly the expected findings on the exports of the pitfalls."""
 
 import re
 import subprocess

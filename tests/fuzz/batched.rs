@@ -1,8 +1,8 @@
 //! Makes the batch of graphs dynamic, and compares `N` samples with `N` separate runs.
 //! Both run in our evaluator and in ONNX Runtime.
 //!
-//! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, the parent tests that
-//! graph without ONNX Runtime, and continues.
+//! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, another child process
+//! tests that graph without ONNX Runtime, and the parent continues.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -25,7 +25,7 @@ use crate::same::differs;
 
 /// The verdict on a graph.
 enum Verdict {
-    /// The graph does not run with one sample.
+    /// The graph does not run with one sample, or `onnx-fix` also rejects it without dynamic axes.
     Invalid,
     Right,
     /// The operators that cannot be made dynamic, each with the reason.

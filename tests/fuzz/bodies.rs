@@ -246,7 +246,7 @@ fn scan(draft: &mut Draft) -> Option<()> {
     conclude(draft, node, made.map(|body| vec![("body", body)]), 2)
 }
 
-/// Draws a local function, called once or twice.
+/// Draws a local function with one or two outputs, and a call of it.
 fn call(draft: &mut Draft) -> Option<()> {
     let tensors = draft.tensors();
     let (first, array) = draft.random.pick(&tensors)?.clone();

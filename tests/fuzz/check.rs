@@ -136,7 +136,7 @@ pub struct Before {
     pub feeds: Feeds,
     /// Index of the row of [`SIZES`](crate::case::SIZES) with the sizes of the run.
     pub sizes: usize,
-    /// Whether the run has the sizes that the model was drawn at.
+    /// Whether the model was drawn at the first of [`SIZES`](crate::case::SIZES).
     pub is_traced: bool,
     pub ran: Ran,
     /// The outputs of ONNX Runtime, if it runs the model and agrees with our evaluator.
@@ -235,7 +235,8 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     if (!is_exact || !givens.is_empty()) && !is_tame() {
         return None;
     }
-    // Assumptions refer to values of a pattern by name. Require them of all values of the run.
+    // Assumptions name values of a pattern. Here, all values of the run must fulfill them; some are not checked, so
+    // that nothing is guaranteed.
     let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
     let holds = |given: &Assumption| match given {
         Assumption::Finite | Assumption::NotNan | Assumption::Bounded => true,

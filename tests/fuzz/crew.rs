@@ -1,4 +1,4 @@
-//! Distributes graphs to workers: one process per core, restarted if it ends.
+//! Distributes graphs to worker processes, which are restarted if they end.
 
 use std::io;
 use std::ops::Range;

@@ -103,7 +103,7 @@ impl Draft {
     }
 
     /// Adds a constant: an initializer or a `Constant` node.
-    /// It is always a node if an initializer would also have to be a graph input.
+    /// It is always a node in a function, and if an initializer would also have to be a graph input.
     pub fn constant(&mut self, array: Array) -> ValueId {
         let graph = self.graph();
         let has_initializers = self.case.model.ir_version.is_some_and(|version| version >= 4);

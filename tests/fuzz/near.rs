@@ -1,4 +1,4 @@
-//! Draws near-misses: examples of rules with up to two changes.
+//! Draws near-misses: examples of rules with up to two changes, and sometimes a few more nodes.
 
 use std::hash::BuildHasher;
 
@@ -192,7 +192,7 @@ fn types(model: &mut Model) -> impl Iterator<Item = &mut Type> {
     main.inputs.iter_mut().chain(&mut main.outputs).filter_map(|port| port.info.ty.as_mut())
 }
 
-/// Changes a size or the rank of an input.
+/// May change a size or the rank of an input.
 /// Removes the declared shapes of outputs, which may no longer hold.
 fn size(model: &mut Model, random: &mut Random) {
     let main = model.main;
@@ -219,7 +219,7 @@ fn size(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// Removes the declared shapes of outputs.
+/// Removes the declared shapes of outputs, and the value_info.
 fn loosen(model: &mut Model) {
     let main = model.main;
     for port in &mut model.graphs[main].outputs {
