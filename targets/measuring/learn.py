@@ -1,8 +1,9 @@
 """Derives the lines of a target file from the outcomes of cases.
 
-An element type is not supported in an epoch of an operator if cases with it were rejected, and none passed. A condition,
-or a pair of conditions, is not supported if rejected cases of several tests fulfill it and no passed case does. If only a
-single test was rejected, support is unknown. Everything else is supported, in the element types with which a case passed.
+An element type is not supported in an epoch of an operator if cases with it were rejected, none passed, and a case
+passed that is equal except for its element types. A condition, or a pair of conditions, is not supported if rejected
+cases of several tests fulfill it and no passed case does. If only a single test was rejected, support is unknown.
+Everything else is supported, in the element types with which a case passed.
 
 In a failed model of several nodes, one node is the cause of the failure. If each node resembles one in a passed case, the
 cause is the operator and fact that most such models share and no passed case has.
@@ -24,7 +25,7 @@ LEAST_BLAMED = 3
 
 
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
-    """Returns the lines of each operator: pairs of whether it is supported and the condition.
+    """Returns the lines of each operator, as pairs: whether it is supported, and under which condition.
 
     `models`: (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime rejected the model,
     and None for other failures.

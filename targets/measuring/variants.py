@@ -25,7 +25,7 @@ LARGEST = 100
 
 
 def chosen(tests) -> list:
-    """Returns the tests to vary: the first four per operator with one node and only numeric inputs."""
+    """Returns the tests to vary: of those with one node and only numeric inputs, the first four per operator."""
     counts, found = {}, []
     for test in tests:
         is_numbers = all(value.dtype.kind in "fiub" for value in test.feeds.values())

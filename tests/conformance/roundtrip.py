@@ -103,7 +103,7 @@ def _errors(lint, path, failures) -> list[dict]:
 
 
 def _is_stable(model, fix, lint, scratch, repeats) -> bool:
-    """Returns True if the output of both tools is byte-equal in all runs, with 1 to 4 threads."""
+    """Returns True if the output of both tools is byte-equal in all runs, with up to 4 threads."""
     seen = set()
     for turn in range(repeats):
         threads = str(1 + turn % 4)

@@ -52,13 +52,14 @@ class Case:
 
 
 def operators(only: str = "") -> dict:
-    """Returns all operator tests by name."""
+    """Returns the operator tests whose names contain `only`, by name, without those that return uninitialized
+    memory."""
     named = {op.full_name.replace(".", "_"): op for op in op_db}
     return {name: op for name, op in sorted(named.items()) if only in name and not name.startswith(UNINITIALIZED)}
 
 
 def cases(name: str, op, dtype: str, seed: int, per_op: int) -> list[Case]:
-    """Returns `per_op` samples of an operator, drawn by `seed`."""
+    """Returns up to `per_op` samples of an operator with dense tensors, drawn by `seed`."""
     element = getattr(torch, dtype)
     if not op.supports_dtype(element, "cpu"):
         return []

@@ -25,7 +25,7 @@ def show(*folders: Path):
         print()
     for verdict in ("wrong", "unrun", "refused"):
         reasons, seen = defaultdict(list), set()
-        # A reason at opset 18 counts once, and is not repeated for other opsets.
+        # A case that is listed for opset 18 is not listed again for other opsets.
         for case, _, opset, found, reason in sorted(rows, key=lambda row: row[2] != "18"):
             if found == verdict and case not in seen:
                 reasons[("" if opset == "18" else f"only at {opset}: ") + _kind(reason)].append(case)

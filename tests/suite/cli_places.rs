@@ -169,7 +169,7 @@ fn model_explorer_output_requires_one_model() {
     );
 }
 
-/// A model in ONNX text with faults in the main graph, a subgraph, a function and a declaration.
+/// Path of a text model with faults in the main graph, a subgraph, a function and a declaration.
 const TEXT: &str = "tests/suite/baselines/net.onnxtxt";
 
 #[test]

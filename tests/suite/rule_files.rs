@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tidy::files;
 
-/// Files that are not named after their analysis: they have several, or are named after a pass or reader.
+/// Files that are not named after one analysis: they have several, or the name of a pass or reader.
 const SHARED: &[(&str, &[&str])] = &[
     (
         "src/analyses/detectors/numbers.rs",
