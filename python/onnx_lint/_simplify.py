@@ -1,4 +1,4 @@
-"""`simplify` and `slim`: drop-in replacements for those of onnxsim and onnxslim."""
+"""`simplify` and `slim`: drop-in replacements for the functions of onnxsim and onnxslim."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ fn operators_outside_of_their_opset_are_reported() {
         "g (float[N,C,H,W] x, float[4] s) => (float[N,C,H2,W2] y) { y = Upsample <mode = \"nearest\"> (x, s) }",
         &["OPV002 error"],
     );
-    // A function has its own opset imports, but ONNX Runtime checks it against those of the model.
+    // A function has its own opset imports, but ONNX Runtime checks its nodes against the imports of the model.
     finds(
         17,
         "g (float[N,C] x) => (float[N,C] y) { y = local.Clip6 (x) }

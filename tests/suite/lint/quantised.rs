@@ -27,7 +27,8 @@ fn nonpositive_scales_are_reported() {
         "g (uint16[N] x) => (float[N] y) <uint16 z = {9}> { s = Constant <value_float = 0.0> ()  y = com.microsoft.DequantizeLinear (x, s, z) }",
         &["QDQ001 error"],
     );
-    // A scale calibrated with a mask of -inf. Operators of another kind have scales, too.
+    // A scale calibrated with a mask of -inf. Operators other than QuantizeLinear and DequantizeLinear have scales,
+    // too.
     finds(13, &quantised("inf"), &["QDQ001 error"]);
     finds(13, &quantised("nan"), &["NUM001 warning", "QDQ001 error"]);
     finds(
