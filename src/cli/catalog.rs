@@ -34,7 +34,7 @@ pub struct Catalog {
 /// Extent to which the built-in rules are parsed. Codes and names are available in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Rules that report something about a model.
+    /// Rules with a pattern that report findings, without their examples.
     Linting,
     /// Rules with a pattern, without their examples.
     Fixing,

@@ -1,7 +1,10 @@
-//! The commands, for programs that embed them: they either act like the process or return their result.
+//! The commands as functions, for programs that embed them.
 //!
-//! Arguments are those of the command line, beginning with the program name. In [`lint`] and [`fix`], `-` means memory
-//! instead of standard input and output:
+//! [`onnx_lint`], [`onnx_fix`] and [`onnx_diff`] print their output and return the exit status. [`lint`] and [`fix`]
+//! return their result.
+//!
+//! Arguments are those of the command line, beginning with the program name. [`lint`] and [`fix`] read `-` from memory
+//! if content is passed, and [`fix`] returns the output of `-o -`:
 //!
 //! ```
 //! use bytes::Bytes;
@@ -59,13 +62,13 @@ pub struct Fixed {
     pub findings: Vec<Finding>,
 }
 
-/// The reason for which there is no result, as text for users.
+/// The reason for which there is no result. It is displayed as text for users.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
     /// The error of the run; empty if the findings explain the failure.
     pub message: String,
-    /// The faults of the model.
+    /// The findings of the run.
     pub findings: Vec<Finding>,
 }
 
@@ -100,7 +103,7 @@ pub fn lint(
 /// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
 ///
 /// # Errors
-/// The run fails, or errors prevent writing the result.
+/// The run fails, or it ends with errors and writes no result.
 pub fn fix(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,

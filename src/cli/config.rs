@@ -27,7 +27,7 @@ pub struct Config {
     /// The file itself; empty for the default configuration.
     #[serde(skip)]
     pub file: PathBuf,
-    /// For each entry of `suppress`, the place of its rules in the file.
+    /// For each entry of `suppress`, the place of its list `rules` in the file.
     #[serde(skip)]
     pub places: Vec<TextPlace>,
     pub select: Option<Vec<String>>,
@@ -40,9 +40,11 @@ pub struct Config {
     pub rule_severity: BTreeMap<String, Option<Level>>,
     /// Suppressions of findings.
     pub suppress: Vec<Suppress>,
-    /// Rules to ignore, by a glob over paths relative to the folder of the configuration.
+    /// For each glob over paths, relative to the folder of the configuration, the rules to ignore in the files that it
+    /// matches.
     pub per_file_ignores: BTreeMap<String, Vec<String>>,
-    /// Globs of files and folders that a search skips; a file named on the command line is linted anyway.
+    /// Globs of files and folders that a search skips. A file named on the command line is linted anyway, unless
+    /// `--force-exclude` is given.
     pub exclude: Vec<String>,
     pub opset: Option<i64>,
     /// Targets, written as in `--target`.
@@ -129,7 +131,7 @@ impl Config {
         Ok(config.map(located))
     }
 
-    /// Returns the location of a key of this file, for messages.
+    /// Names a key of this file in messages, with the folder of the file.
     pub fn origin(&self, key: &str) -> String {
         format!("`{key}` in {}", self.folder.display())
     }
@@ -140,7 +142,7 @@ impl Config {
     }
 }
 
-/// Finds the configuration of a file; searches once for each folder.
+/// Finds the configuration that applies to a file; searches once for each folder.
 #[derive(Debug, Default)]
 pub struct Configs {
     /// The configuration of `--config`; the default one with `--isolated`.

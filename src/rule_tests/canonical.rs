@@ -1,4 +1,4 @@
-//! Text of a model without names of intermediate values: equal for equal nodes and constants.
+//! Text of a model without the names of intermediate values: models with equal nodes and constants have equal texts.
 
 use std::fmt::Write;
 

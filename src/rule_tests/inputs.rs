@@ -32,7 +32,8 @@ pub enum Numbers {
     Positive,
     /// Integers and floats of both signs.
     Signed,
-    /// Int64 vectors of suitable length hold the declared sizes of the first output, like shape operands.
+    /// Int64 vectors with one element for each axis of the first output hold its declared sizes, like shape operands.
+    /// Other elements are positive integers or floats of both signs.
     Sizes,
     /// Floats include infinities, NaN and both zeros.
     Special,

@@ -24,7 +24,7 @@ use crate::targets::Targets;
 use numbers::{Claim, Outcome};
 use run::Runtime;
 
-/// Rule under test, and the other rules, which are added if the rule alone cannot reach a target opset.
+/// Rule under test, and the other rules, which are added if the rule alone does not reach the target of an example.
 pub struct RuleTest<'r> {
     rule: &'r Rule,
     alone: RuleSet,
@@ -47,7 +47,7 @@ impl<'r> RuleTest<'r> {
         RuleTest { targets: Some(targets), ..self }
     }
 
-    /// Sets a runtime for examples with a target.
+    /// Sets the runtime for examples with a target, and for [`RuleTest::judged`].
     #[must_use]
     pub fn running_in(self, runtime: Runtime<'r>) -> Self {
         RuleTest { runtime: Some(runtime), ..self }
@@ -93,7 +93,8 @@ impl<'r> RuleTest<'r> {
         Ok(())
     }
 
-    /// Checks that the rule matches, and that the result is legal at the target and numerically equal.
+    /// Checks that the rule applies, and that the result is legal at the target and numerically equal. An example for a
+    /// target is not run without a runtime.
     fn equivalent(&self, example: &Example) -> Result<(), String> {
         if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
             return Err("the rule does not match".to_owned());

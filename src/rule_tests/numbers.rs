@@ -40,7 +40,7 @@ impl Claim<'_> {
             infer::array(model.constant(value)?)
         };
         let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
-        // Assumptions about absent values hold. Renamed values in the example are not recognized.
+        // Assumptions about absent values hold. A value to which the example gives another name counts as absent.
         let is_there = |name: &Arc<str>| model.values.iter().any(|(_, value)| *value.name == **name);
         let holds = |assumed: &Assumed| match is_there(&assumed.value) {
             true => holds(assumed.what, &known(&assumed.value)?),
@@ -204,8 +204,8 @@ fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim, numbers: Numbers
         return (wanted != found).then(|| format!("expected {wanted}, found {found}"));
     };
     let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
-    // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so
-    // equivalent models may differ there. With finite inputs, finite results must stay finite.
+    // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so a conversion
+    // may change them. With finite inputs, finite results must stay finite.
     let may_change = |b: f64| numbers == Numbers::Special && !b.is_finite();
     let is_open = |a: f64, b: f64| claim.phase == Phase::Convert && (!a.is_finite() || may_change(b));
     let scale = |a: f64| if wanted.elem().is_integer() { 1.0 } else { a.abs().max(1.0) };

@@ -66,7 +66,7 @@ fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
     match numbers::compare(a, b, &claim) {
         Outcome::Equal => Ok(seen(true, None)),
         Outcome::Differs(what) => {
-            // Drop the inputs at the end, which may be long.
+            // The text ends with the inputs, which may be long: drop them.
             let what = what.split(", on ").next().unwrap_or_default().to_owned();
             Ok(seen(false, Some(what)))
         }

@@ -199,7 +199,7 @@ pub struct Args {
     pub fix_shape: Vec<FixedShape>,
 }
 
-/// Target of `--to`.
+/// Type of `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
     /// Ten bits of mantissa, up to 65504

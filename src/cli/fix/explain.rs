@@ -10,7 +10,7 @@ use crate::graph::syntax::suggest::with_suggestion;
 /// Explains the replacement of each of `values`, named as in the input model.
 ///
 /// # Errors
-/// The model has no value of this name.
+/// The model has no value with one of these names.
 pub fn explained(before: &Model, outcome: &Outcome, values: &[String]) -> Result<String, Failure> {
     let mut text = String::new();
     for value in values {

@@ -105,7 +105,7 @@ struct Settings {
     options: Options,
     /// Rules of `--ignore`.
     ignored: Selection,
-    /// Settings of the linter, for the errors in the result.
+    /// Settings of the linter, which finds the errors that remain in the result.
     lint: settings::Settings,
 }
 
@@ -238,7 +238,7 @@ impl Task<'_> {
                 "--in-place: a PyTorch program cannot be replaced by a model; write to a file with -o",
             ));
         }
-        // If the input has external data, the converted weights are external, too.
+        // If `--to` reads external data to convert it, the result stores its weights as external data, too.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, catalog.rules()));

@@ -12,7 +12,7 @@ pub struct Operator {
     pub after: usize,
 }
 
-/// Returns the operators whose number of nodes changed, by the size of the change.
+/// Returns the operators whose number of nodes changed, the largest change first.
 pub fn operators(before: &Model, after: &Model) -> Vec<Operator> {
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let names = |model: &Model| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A model as lines in the style of ONNX text, which `--diff` compares.
+//! Prints a model as lines in the style of ONNX text; `--diff` compares these lines.
 //!
 //! Constants are abbreviated as in findings, so that diffs of models with large weights stay short.
 

@@ -111,7 +111,7 @@ impl Linter<'_> {
         }
         errors.retain(|error| !suppressed.contains(&key(error)));
         let new = errors.iter().filter(|error| !open.contains_key(&key(error))).count();
-        // The place in the source is the one that the user knows.
+        // Users know the source: report the finding about the source for an error that it has, too.
         let errors =
             errors.into_iter().map(|error| open.get(&key(&error)).cloned().unwrap_or(error)).collect();
         Remaining { errors, new }

@@ -26,7 +26,8 @@ const MIN_TEXT: usize = 24;
 
 /// Renders the summary for standard error.
 ///
-/// It has a headline, rows of safe changes, the operators whose number changed, the unsafe changes, and notes.
+/// It has a headline, rows of safe changes and of nodes that stay float32, the operators whose number of nodes changed,
+/// the unsafe changes, and notes.
 pub fn summary(name: &str, before: &Model, outcome: &Outcome, display: Display) -> String {
     let report = &outcome.report;
     let bold = |text: &str| paint(display.look, Style::Bold, text);

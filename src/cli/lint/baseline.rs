@@ -61,7 +61,7 @@ impl Entry {
     }
 }
 
-/// Returns the fingerprint without the counter that distinguishes findings at one place.
+/// Returns the fingerprint without the counter that distinguishes otherwise identical findings.
 fn kind(finding: &Finding) -> String {
     let mut first = finding.clone();
     first.identity.twin = 0;
@@ -101,7 +101,8 @@ impl Baseline {
 
     /// Removes the known findings.
     ///
-    /// Among several with one fingerprint, those at equal nodes are removed first, so that the new ones remain.
+    /// Of several findings with one fingerprint, those at the nodes that the baseline names are removed first, so that
+    /// the new ones remain.
     pub fn remove_known(mut self, findings: &mut Vec<Finding>) {
         let entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
         let mut is_known = vec![false; findings.len()];

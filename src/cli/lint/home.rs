@@ -24,8 +24,8 @@ pub struct Home {
 impl Home {
     /// Finds the folders for a baseline file and an output format.
     ///
-    /// Formats for code-hosting services name paths from the root of the repository. Without a repository, they name
-    /// paths from the current folder.
+    /// Formats that a service reads, such as SARIF, have paths relative to the root of the repository, or else to the
+    /// current folder.
     pub fn new(baseline: Option<&Path>, format: Format) -> Self {
         let here = Path::new(".");
         let shown_from = (!format.is_for_people()).then(|| paths::repository(here));
@@ -46,7 +46,7 @@ impl Home {
         found.or_else(|| paths::below(path, Path::new("."))).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Returns the path as output shows it, or `None` if the output has it as it is.
+    /// Returns the relative path that the output shows; `None` to show the path unchanged.
     fn shown(&self, path: &Path) -> Option<String> {
         match &self.shown_from {
             Some(folder) => paths::below(path, folder),

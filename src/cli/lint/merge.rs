@@ -58,11 +58,11 @@ pub type Located = (Finding, Option<Line>);
 pub struct OfFile {
     /// Findings to report.
     pub shown: Vec<Located>,
-    /// Findings below the severity to show. The same finding of a source is dropped, too.
+    /// Findings below the severity to show. The same finding of a Python source is not shown, either.
     pub hidden: Vec<Located>,
 }
 
-/// A finding of a model: the index of its file, whether it is shown, and its index in that list.
+/// A finding of a model: the index of its file, whether it is in `shown` or in `hidden`, and its index in that list.
 type Index = (usize, bool, usize);
 
 /// Removes the findings of sources that a model has, too, and returns them.

@@ -260,8 +260,8 @@ struct Found {
 
 /// Lints all inputs.
 ///
-/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. The
-/// findings that no model reports or makes obsolete remain those of the log.
+/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. Those
+/// that no model reports or makes obsolete are reported for the log.
 fn lint_all(
     inputs: &[Assigned],
     has_log: bool,

@@ -63,7 +63,7 @@ struct Changes<'a> {
 impl Changes<'_> {
     /// Returns the hunk that changes the node of a finding.
     ///
-    /// It is empty if no fix changes the node or the hunk is too long.
+    /// It is empty if the fixes of the rule do not change the node, or if they change too much.
     fn of(&mut self, finding: &Finding) -> Vec<String> {
         let Some(place) = finding.place.graph().filter(|_| finding.fix.is_some()) else { return Vec::new() };
         if !self.by_code.contains_key(&*finding.code) {
@@ -73,7 +73,7 @@ impl Changes<'_> {
         self.by_code[&*finding.code].get(&*place.text).cloned().unwrap_or_default()
     }
 
-    /// Whether the rule simplifies a graph rather than fixes a fault.
+    /// Returns true if the rule simplifies a graph instead of fixing a fault.
     fn simplifies(&self, code: &str) -> bool {
         self.rules.get(code).is_some_and(|rule| rule.phase == Phase::Simplify)
     }

@@ -57,7 +57,7 @@ fn lines(rules: &[Listed]) -> String {
 
 /// Returns the pages of the rules with a code or name.
 ///
-/// For a family (`EXP`), returns a line for each of its rules.
+/// For a prefix of codes, such as the family `EXP`, returns a line for each of its rules.
 pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
     let family = rule.to_ascii_uppercase();
     if catalog.codes(rule).is_empty() && !family.is_empty() && catalog.has_prefix(&family) {

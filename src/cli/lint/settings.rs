@@ -100,8 +100,8 @@ impl Settings {
 
     /// Returns true if a suppression of these rules may be reported when it suppresses nothing.
     ///
-    /// Each of the rules must have been enabled for the file. Rules that cannot report anything in this run are ignored,
-    /// such as those that need a missing option or log.
+    /// This requires that at least one of the rules can report findings in this run, and that each that can is enabled
+    /// for the file. A rule that needs a missing option or log cannot.
     pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
         let rules =
             rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
@@ -120,7 +120,8 @@ impl Settings {
         let is = |rule: RuleId| rule.code == code;
         let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
         match family {
-            // These are findings of onnx-fix, or about the linter itself, rules or suppressions.
+            // Reported by onnx-fix (CVT, FIX, VER), or about the linter, rule files and suppressions (INT, RUL, SUP),
+            // not about a model.
             "CVT" | "FIX" | "VER" | "INT" | "RUL" | "SUP" => false,
             "OPV" => self.opset.is_some() || !self.targets.is_empty(),
             _ if is(rule_ids::TARGET_UNSUPPORTED) => !self.targets.is_empty(),
@@ -129,7 +130,7 @@ impl Settings {
         }
     }
 
-    /// Returns the configured severity of a rule, or `own`; `None` if it is off.
+    /// Returns the configured severity of a rule, or `own` if none is configured; `None` if the rule is off.
     ///
     /// The longest matching prefix decides.
     pub fn level(&self, code: &str, own: Level) -> Option<Level> {
@@ -168,7 +169,7 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
 
 /// Returns the lowest severity to show if none is set.
 ///
-/// Hints are many, so they need a rule selection.
+/// There are many hints, so they are shown only if the command line selects rules.
 fn default_severity(args: &Args) -> Level {
     let asked = args.select.is_some() || !args.extend_select.is_empty();
     if asked { Level::Hint } else { Level::Info }

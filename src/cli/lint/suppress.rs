@@ -38,7 +38,7 @@ pub struct Suppressions<'c> {
     files: FxHashMap<PathBuf, Commented>,
     /// Configuration entries that suppressed a finding, by file and index.
     used_entries: FxHashSet<(Arc<Path>, usize)>,
-    /// Suppressions in the metadata of models that suppressed nothing, by input name.
+    /// Unused suppressions in the metadata of models, by input name.
     in_models: BTreeMap<Arc<str>, Vec<Accepted>>,
     /// Names of Python files that findings refer to, and that were not found.
     missing: FxHashSet<String>,
@@ -58,7 +58,8 @@ impl<'c> Suppressions<'c> {
 
     /// Removes the suppressed findings of a file.
     ///
-    /// `hidden` findings only count as uses of suppressions.
+    /// `hidden` has the findings below the severity to show. Suppressed ones are removed there, too, so that their
+    /// suppressions count as used.
     pub fn apply(
         &mut self,
         input: &Input,
@@ -121,7 +122,7 @@ impl<'c> Suppressions<'c> {
             self.missing.extend(file_name(&source.file).map(str::to_owned));
             return self.in_recorded(source, finding);
         };
-        // If the line changed since the export, the comments on lines of the file do not apply.
+        // If the line changed since the export, only comments for the whole file apply.
         let line = is_unchanged.then_some(source.line);
         let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
         self.in_file((paths::absolute(&path), Language::Python), line, finding, text)
@@ -208,7 +209,7 @@ fn own_path(input: &Input) -> PathBuf {
     input.path.as_deref().map_or_else(|| PathBuf::from(&*input.name), paths::absolute)
 }
 
-/// Reads a text. The code of a notebook is on the lines that it has in the file.
+/// Reads the text of an input. Of a notebook, it returns only the code, on the same lines as in the file.
 fn read(input: &Input) -> String {
     let text = input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let is_notebook = sniff(&input.name, text.as_bytes()) == Kind::Notebook;

@@ -41,7 +41,8 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
                     in_runtime += 1;
                     Ok(())
                 }
-                // The runtime cannot judge examples that it does not run, or whose originals it computes differently.
+                // The runtime cannot judge an example whose original it does not run, or runs with other results than
+                // our evaluator.
                 Ok(_) => Ok(()),
                 // A valid model may be too new for the runtime, or use types that it lacks.
                 Err(why) => {

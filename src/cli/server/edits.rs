@@ -46,7 +46,7 @@ pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
 
 /// Returns the edit that fixes all findings of a rule in ONNX text, with its title.
 ///
-/// Returns `None` if the text has faults, nothing changes, or fixing has findings.
+/// Returns `None` if the text has faults, nothing changes, or the fix reports findings.
 pub fn mend(
     source: &Source,
     document: &Document,

@@ -133,7 +133,7 @@ impl Names {
         }
     }
 
-    /// Records a use of a name, which refers to the innermost graph that defines it.
+    /// Records a use of a name. It refers to the value in the innermost graph that defines the name.
     ///
     /// The use of an undefined name is ignored.
     fn used(&mut self, name: &Name, scopes: &[Scope]) {

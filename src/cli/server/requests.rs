@@ -84,7 +84,8 @@ fn model_at<'w>(
 
 /// Returns the hover text: the signature of an operator, the type of a value, or the page of a rule.
 ///
-/// Signatures and types are those of ONNX text. At other positions, the page is that of the first finding there.
+/// Signatures and types are shown in ONNX text. Elsewhere, the page is that of the rule with the first finding at the
+/// position.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),

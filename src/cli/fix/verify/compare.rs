@@ -5,10 +5,10 @@ use ort::value::{DynValue, TensorElementType, ValueType};
 
 use crate::graph::syntax::dims;
 
-/// Tolerance of floats: relative to the element, relative to the largest element, and absolute.
+/// Tolerance of a float: the sum of a part relative to the element, a part relative to the largest element of the
+/// tensor, and an absolute part.
 ///
-/// The largest element is that of the tensor. Inputs are of magnitude 1, so a sum that cancels to 0 may be off by the
-/// rounding error of numbers near 1.
+/// Inputs are between -1 and 1, so a sum that cancels to 0 may be off by the rounding error of numbers near 1.
 struct Tolerance {
     relative: f64,
     of_largest: f64,

@@ -23,7 +23,7 @@ pub struct Choice {
 
 /// Creates a value for each input of `session`, by name.
 ///
-/// `fixed` is the session of the other model. If a dimension is static there, that size is used.
+/// `fixed` is the session of the other model. A dimension that is symbolic here and static there gets the static size.
 pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);

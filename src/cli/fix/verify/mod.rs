@@ -58,14 +58,14 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// Reports differences between the result and `before` as errors.
+/// Runs `before` and the result, and compares their outputs.
 ///
-/// Findings at lower levels state what was compared, or why nothing was.
+/// Differences are errors, or warnings if unsafe fixes were applied. Findings at lower levels state what was compared,
+/// or why nothing was.
 ///
 /// `folder` has the external data of `before`.
 ///
-/// Safe fixes must keep all results. With unsafe fixes, the report lists the sizes at which results are equal, and the
-/// result must run wherever the input did.
+/// The result must run wherever the input does, even after unsafe fixes; otherwise, that is an error.
 pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
     let open = |model: &Model| open(&environment, folder, model);
@@ -160,7 +160,7 @@ fn compare_runs(
         match runs {
             Some(Err(error)) => return Err(error),
             Some(Ok(())) => {}
-            // The fix may have made the failing size dynamic.
+            // The input model does not run at this size. The result may, if a fix made the size dynamic.
             None if has_sizes => {
                 set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict)
             }
@@ -170,7 +170,7 @@ fn compare_runs(
             break;
         }
     }
-    // In this case, some dimensions are static in the input model and dynamic in the result.
+    // No dimension is symbolic in both models, so the symbolic ones of the result are static in the input model.
     if !has_sizes && has_free_dims(after, after) {
         for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
@@ -231,7 +231,7 @@ fn compare_run(
     Some(verdict.ran(choice.size, differences))
 }
 
-/// Returns true if the model runs on such inputs.
+/// Returns true if the model runs on inputs made with these parameters.
 fn runs_alone(session: &mut Session, choice: Choice) -> bool {
     inputs(session, session, choice).and_then(|inputs| run(session, &given(&inputs))).is_ok()
 }

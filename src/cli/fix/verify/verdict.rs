@@ -120,7 +120,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the number of sizes with a recorded comparison.
+    /// Returns the number of recorded runs of both models.
     pub fn runs(&self) -> usize {
         self.equal.len() + self.changed.len()
     }
@@ -163,7 +163,8 @@ impl Verdict {
         Ok(())
     }
 
-    /// Records that the second model fails where the first runs; an error if anything is promised.
+    /// Records that the second model fails on inputs on which the first runs; returns an error unless nothing is
+    /// promised.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
             self.changed.push((size, format!("the second model does not run: {error}")));
@@ -208,7 +209,7 @@ impl Verdict {
         }
         if !self.only_after.is_empty() {
             let at = sizes(&self.only_after);
-            // A static dimension of the input model is the only size at which it runs.
+            // An input model without symbolic dimensions runs only at its static sizes.
             let why = if self.has_sizes {
                 "at which the input does not run"
             } else {

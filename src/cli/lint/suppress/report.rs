@@ -22,8 +22,9 @@ pub struct Report {
 impl Suppressions<'_> {
     /// Reports faults of suppressions.
     ///
-    /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another run.
-    /// Neither is reported unless `is_whole`: the run covered the whole project.
+    /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another run. They
+    /// are reported only if `is_whole`, which means that the run covered the whole project. For comments in Python, the
+    /// run must also include a model, and no finding may refer to a missing file of the same name.
     pub fn report(mut self, inputs: &[Assigned], is_whole: bool) -> Report {
         let languages: Vec<Option<Language>> = inputs.iter().map(|(input, _)| language(input)).collect();
         let is_python = |language: &Option<Language>| *language == Some(Language::Python);
