@@ -68,7 +68,7 @@ pub struct RuleHeader {
     pub fixes: Option<&'static str>,
     /// First opset at which it applies without a target.
     pub since: Option<i64>,
-    /// Operators that each node of its pattern may have.
+    /// For each node that all matches contain, the operators that it may have.
     pub needs: &'static [&'static [&'static str]],
     /// Phase; `None` for the page of a built-in analysis, which has no pattern.
     pub(super) phase: Option<Phase>,
@@ -91,7 +91,7 @@ impl RuleHeader {
     }
 }
 
-/// Returns the built-in rules; none if they cannot be loaded, for which [`load`] returns the reason.
+/// Returns the built-in rules; none if they cannot be loaded. [`load`] returns the reason.
 pub fn built_in() -> &'static BuiltIn {
     static NONE: BuiltIn = BuiltIn { files: &[], headers: &[], shared: &[] };
     load().unwrap_or(&NONE)
@@ -100,7 +100,7 @@ pub fn built_in() -> &'static BuiltIn {
 /// Loads the built-in rules once.
 ///
 /// # Errors
-/// The folder or one of its files cannot be read, or a rule lacks an entry that the index needs.
+/// The folder or one of its files cannot be read, or an entry of a rule that the index needs is missing or invalid.
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
     static LOADED: OnceLock<Result<&'static BuiltIn, String>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| match (env::var_os(VARIABLE), &embedded::RULES) {

@@ -97,7 +97,7 @@ pub struct Draft<'a, V> {
     attrs: Vec<(AttrVarId, Datum)>,
     /// Outputs being computed, to detect an output that depends on itself.
     pub(super) open: FxHashSet<VarId>,
-    /// Index in `nodes` of each node of the rewrite.
+    /// Numbers of the nodes of the rewrite that are planned, each with its index in `nodes`.
     placed: Vec<(u16, usize)>,
     pub(super) nodes: Vec<PlannedNode<V>>,
     pub(super) values: Vec<Made>,
@@ -111,7 +111,7 @@ pub struct Draft<'a, V> {
 pub(super) type Parts<V> = (Vec<PlannedNode<V>>, Vec<Made>, Vec<Tensor>);
 
 impl<'a, V: Copy> Draft<'a, V> {
-    /// Creates an empty draft; conditions have no rewrite.
+    /// Creates an empty draft; `rewrite` is `None` for conditions.
     pub fn new(rewrite: Option<&'a Rewrite>) -> Self {
         Draft {
             rewrite,

@@ -154,7 +154,7 @@ functions! {
     IsSame "is_same" (Expr, Expr);
     /// Whether every item equals the given one.
     All "all" (Expr, Expr);
-    /// `normalize_axes(list, rank)`: axes in range, made non-negative.
+    /// `normalize_axes(list, rank)`: the axes, made non-negative; undefined if one is out of range.
     NormalizeAxes "normalize_axes" (Expr, Expr);
     /// `normalize_axis(axis, rank)`: like `normalize_axes`, for a single axis.
     NormalizeAxis "normalize_axis" (Expr, Expr);

@@ -22,7 +22,7 @@ pub trait Host {
     /// Returns the nodes that may have this operator, in a fixed order.
     fn nodes_of(&self, op: &OpPat) -> Vec<Self::Node>;
 
-    /// Returns true if a node has this operator, in the epoch that the pattern names.
+    /// Returns true if a node has this operator, in the epoch that the pattern names, if any.
     fn is(&self, node: Self::Node, op: &OpPat) -> bool;
 
     /// Returns the nodes that produce `value`, each with the index of the output.

@@ -1,8 +1,7 @@
 //! Index of the rule files: properties of each rule that are needed before it is parsed.
 //!
-//! `build.rs` includes this file to embed the index in release builds; other builds compute it at run
-//! time. Of this crate, it may use only the modules [`needs`](super::needs) and
-//! [`outline`](super::outline).
+//! `build.rs` includes this file to embed the index in release and WebAssembly builds; other builds compute it at run
+//! time. Of this crate, it may use only the modules [`needs`](super::needs) and [`outline`](super::outline).
 
 use std::borrow::Cow;
 
@@ -30,7 +29,7 @@ pub struct Indexed<'t> {
     pub fixes: Option<&'t str>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
-    /// Operators that each node of the pattern may have.
+    /// For each node that all matches contain, the operators that it may have.
     pub needs: Vec<Vec<Cow<'t, str>>>,
     /// Name of its phase; `None` for the page of a built-in analysis.
     pub phase: Option<&'t str>,

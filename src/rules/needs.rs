@@ -21,7 +21,7 @@ const SIGNS: [(&str, &str); 11] = [
     ("%", "Mod"),
 ];
 
-/// Returns the operators that each node in the text of a pattern may have.
+/// Returns, for each node in the text of a pattern, the operators that it may have.
 ///
 /// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add, Sub]` yields
 /// both, and `x * y` yields `Mul`. Later uses of the same `@op`, and nodes that only some alternatives contain, are
@@ -119,9 +119,9 @@ fn collect<'t>(values: Vec<Value<'t>>, operators: &mut Vec<Vec<Cow<'t, str>>>) {
 
 /// Value of a pattern, at the start of a text.
 struct Value<'t> {
-    /// Operators that each of its outer nodes may have; empty if it is no call of an operator.
+    /// For each of its outer nodes, the operators that it may have; empty if it is no call of an operator.
     nodes: Vec<Vec<Cow<'t, str>>>,
-    /// Name of a value, if it is one.
+    /// Its name, if it is only a name.
     name: Option<&'t str>,
     /// Texts with its other nodes.
     inside: Vec<&'t str>,
@@ -235,7 +235,7 @@ fn close(text: &str, sign: char) -> Option<usize> {
     })
 }
 
-/// Returns the leading words joined by dots.
+/// Returns the leading words, with the dots between and after them.
 fn dotted(text: &str) -> &str {
     let end = text.find(|char: char| !is_word(char) && char != '.').unwrap_or(text.len());
     &text[..end]

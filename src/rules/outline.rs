@@ -42,7 +42,7 @@ pub const OLD_KEYWORDS: [(&str, &str); 2] = [("mends", "fixes"), ("given", "assu
 /// Keywords of examples, which are skipped when built-in rules are loaded.
 pub const EXAMPLES: [&str; 2] = ["example", "but"];
 
-/// Outlines a rule file without faults.
+/// Outlines a rule file, which must have no faults.
 pub fn outline(text: &str) -> Outline<'_> {
     let mut outline = Outline::default();
     let starts: Vec<usize> = line_starts(text, 0).filter(|&at| ITEMS.contains(&word(&text[at..]))).collect();
@@ -136,7 +136,7 @@ fn line_starts(text: &str, from: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the starts of rule entries: keywords outside of brackets, not followed by `=`.
+/// Returns the starts of rule entries: keywords outside of brackets, except the `at` of an example.
 fn word_starts(text: &str, from: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut scan = Scan::new(text, from);
@@ -162,8 +162,8 @@ fn current(keyword: &str) -> &str {
     OLD_KEYWORDS.iter().find(|(old, _)| *old == keyword).map_or(keyword, |(_, new)| new)
 }
 
-/// Returns true if a keyword begins an entry.
-/// The `at` in `example "…" at opset 13` does not; `no_match`, `reports` and similar are not keywords.
+/// Returns true if the keyword at `at` begins an entry. The `at` in `example "…" at opset 13` does not; `no_match`,
+/// `reports` and similar are not keywords.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
     !in_example

@@ -18,7 +18,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// Returns the rank that an item of a list states.
+/// Converts an item of a list of ranks.
 fn rank(item: &Datum) -> Option<usize> {
     match item {
         Datum::Int(rank) => usize::try_from(*rank).ok(),
@@ -26,9 +26,9 @@ fn rank(item: &Datum) -> Option<usize> {
     }
 }
 
-/// Replaces each ellipsis by letters for its axes, which are aligned at the last one.
-/// Axes of an ellipsis that an explicit result lacks are summed, as in PyTorch.
-/// Returns `None` if an operand without ellipsis has another rank than letters, or if no letters are left.
+/// Replaces each ellipsis by letters for its axes. The axes of all ellipses are aligned at the last axis. If an
+/// explicit result has no ellipsis, the axes of the ellipses are summed, as in PyTorch. Returns `None` if the ranks do
+/// not fit the operands, or if no letters are left.
 fn expanded(text: &str, ranks: &[usize]) -> Option<String> {
     let text: String = text.chars().filter(|sign| *sign != ' ').collect();
     let (inputs, explicit) = match text.split_once("->") {

@@ -107,7 +107,7 @@ pub(super) fn expand_definition(
         }
     }
     let (source, span) = (pattern.result.clone(), pattern.result.span);
-    // A pattern may stand for one of its parameters.
+    // If the result is only a name, such as that of a parameter, no node defines it.
     if !matches!(source.kind, ValueAstKind::Name(_)) {
         statements.push(Statement::Make { targets: vec![result], source, span });
     }

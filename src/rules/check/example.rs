@@ -33,8 +33,7 @@ fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Fin
 
 /// Builds the models of the examples.
 ///
-/// Examples of an analysis may be invalid in any way that an analysis detects; those of a pattern must
-/// be valid.
+/// Examples of an analysis may use undefined values, which an analysis may detect; those of a pattern may not.
 pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> Vec<Example> {
     for (index, example) in asts.iter().enumerate() {
         if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {

@@ -1,4 +1,4 @@
-//! Functions of rule files, which are inlined at each call.
+//! Functions and patterns of rule files, which are inlined at each call.
 
 use super::Faults;
 use crate::diag::Finding;

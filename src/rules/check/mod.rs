@@ -69,7 +69,7 @@ fn alternatives_in_both(faults: &Faults, both: Span) -> Finding {
         .help("write `rewrite` without `both`, and another rule for the reverse direction")
 }
 
-/// Reports a lowering of an ONNX operator: it would never run, since traced programs contain none.
+/// Reports a lowering of an ONNX operator. It would never run, since PyTorch programs contain no ONNX operators.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
         .at(
@@ -113,7 +113,8 @@ fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Vec<Rule> {
     let steps = entries.steps.clone();
     let rules = codes.enumerate().map(|(at, (code, name))| {
         entries.steps.clone_from(&steps);
-        // A match has the first of the other codes whose condition holds, or the main code if none does.
+        // A match is reported under the first code of `also` whose condition holds, or under the main code if none
+        // does.
         let before = if at == 0 { &also[..] } else { &also[..at - 1] };
         let others = before.iter().map(|other| variant::negated(&other.condition));
         let own = at.checked_sub(1).map(|at| also[at].condition.clone());
@@ -325,7 +326,7 @@ fn direction(
     Some(Direction { pattern, absent, attr_vars: scope.attr_vars(), steps, rewrite, ..Direction::default() })
 }
 
-/// Makes a text that several rules can share.
+/// Converts a text to one that several rules can share.
 fn arc(text: &str) -> Arc<str> {
     Arc::from(text)
 }

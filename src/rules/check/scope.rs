@@ -68,7 +68,7 @@ pub struct Scope<'a> {
     attrs: Vec<AttrVar>,
     attr_uses: Vec<u32>,
     names: Names,
-    /// Variables bound by `let`, including later ones.
+    /// Variables that the `let` entries of the rule bind, including those that are not checked yet.
     lets: Vec<&'a Name>,
     /// Whether the rule asserts an equality.
     pub is_of_equalities: bool,
@@ -160,7 +160,7 @@ impl<'a> Scope<'a> {
     /// Adds a value; it is anonymous if `name` is empty.
     pub fn add(&mut self, name: &Arc<str>, count: Count, def: Option<(u16, u16)>, span: Span) -> VarId {
         let id = VarId(u16::try_from(self.values.len()).unwrap_or(u16::MAX));
-        // Names in the body of an expanded pattern are not those of the rule.
+        // The rule does not contain the names in the body of an expanded pattern, so messages must not show them.
         let shown = if name.contains('#') { "".into() } else { name.clone() };
         self.values.push(ValueVar { name: shown, count, def, span });
         if !name.is_empty() {
@@ -174,7 +174,7 @@ impl<'a> Scope<'a> {
         self.names.values.push((name.clone(), id));
     }
 
-    /// Binds the names that this combination of alternatives does not bind; they have no value.
+    /// Adds variables without a value for the names that only other combinations of alternatives bind.
     pub fn bind_absent(&mut self, partial: &Partial) -> Absent {
         self.partial = partial.values.iter().map(|operand| operand.name.text.clone()).collect();
         for operand in &partial.values {
@@ -190,13 +190,13 @@ impl<'a> Scope<'a> {
         Absent { values: self.absent.clone(), attrs }
     }
 
-    /// Returns true for a name that only other combinations of alternatives bind.
+    /// Returns true for a variable that only other combinations of alternatives bind.
     pub fn is_absent(&self, id: VarId) -> bool {
         self.absent.contains(&id)
     }
 
-    /// Returns how many values a use of a name stands for.
-    /// An absent one may be used like the value that other combinations of alternatives bind.
+    /// Returns how many values a use of a name stands for. An absent variable that is not a list counts as one value,
+    /// like the value that other combinations of alternatives bind.
     pub fn used_count(&self, id: VarId) -> Count {
         match self.var(id).count {
             Count::Optional if self.is_absent(id) => Count::One,
@@ -215,7 +215,8 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch.
+    /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch. If some
+    /// combinations of alternatives do not bind the name, `?` is optional.
     pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
         let is_partial = self.partial.contains(&operand.name.text) && operand.many != Many::Any;
         let same =

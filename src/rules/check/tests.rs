@@ -275,7 +275,7 @@ fn the_matches_of_a_rule_are_divided_among_its_codes() {
         let rule = rules.get(code).expect("each code is a rule");
         (rule.name.to_string(), directions(rule), rule.forward()[0].steps.len())
     };
-    // TST001 tests that TST003 does not apply; that TST002 does not is known from the alternative.
+    // TST001 has a condition that excludes TST003. It needs none that excludes TST002: its alternative does.
     assert_eq!(shown("TST001"), ("product".to_owned(), vec!["Mul".to_owned()], 1));
     assert_eq!(shown("TST002"), ("power".to_owned(), vec!["Pow".to_owned()], 0));
     assert_eq!(shown("TST003"), ("small".to_owned(), vec!["Mul".to_owned()], 1));

@@ -15,8 +15,8 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 /// Maximum number of partial matches at one root.
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
-/// Returns the assignments of nodes to `pattern` with `root` as the last one.
-/// The search ends when there are more than [`PARTIAL_MATCHES`], complete or not.
+/// Returns the ways to assign nodes to `pattern` with `root` as its last node; conditions are not checked. The search
+/// ends early when complete and partial matches are more than [`PARTIAL_MATCHES`].
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -61,7 +61,7 @@ fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> O
 
 /// Returns the producers of a value that a node of the pattern may match, at most [`MATCHES_PER_ROOT`].
 ///
-/// A class has more only if many equal nodes are kept apart, and each of them leads to the same rewrite.
+/// A class has more only if many equal nodes were not merged, and each of them leads to the same rewrite.
 fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: usize) -> Vec<H::Node> {
     let producers = host.producers(value).into_iter();
     let matching = producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op));
@@ -94,7 +94,7 @@ fn place<H: Host>(
     placed
 }
 
-/// Binds the outputs that the pattern names; false if one does not fit. Other outputs are ignored.
+/// Binds the outputs that the pattern lists; false if one does not fit. Further outputs are ignored.
 fn outputs<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     outputs: &[Option<V>],
@@ -119,8 +119,8 @@ fn is_commutative(pattern: &PatNode) -> bool {
     plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
 }
 
-/// Returns true if a value has a producer with the operator that the pattern requires, if any.
-/// This prunes the search: a Concat can have many inputs, but few with the required producer.
+/// Returns false if the pattern requires a producer of a variable, and no producer of the value has its operator. This
+/// prunes the search: a Concat can have many inputs, but few with the required producer.
 fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
     match pattern.values[usize::from(var.0)].def {
         Some((node, output)) => {

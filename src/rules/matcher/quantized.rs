@@ -5,11 +5,12 @@ use crate::rules::host::Host;
 use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};
 
-/// Whether a match contains a product, such as MatMul, with a dequantized input that `phase` must keep.
+/// Returns true if rules of `phase` must keep a match because it contains a product, such as MatMul, with a dequantized
+/// input.
 ///
-/// Runtimes fuse the DequantizeLinear and the product into an integer kernel, which they find by pattern. A bias or
-/// factor that moves into the product prevents the fusion. Conversions, fixes and lowerings are never restricted,
-/// because they are required.
+/// Runtimes search for a DequantizeLinear with a product and fuse them into an integer kernel. A bias or factor that
+/// moves into the product prevents the fusion. Conversions, fixes and lowerings are never restricted, because they are
+/// required.
 pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
     let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
     let is_product = |node: H::Node| {

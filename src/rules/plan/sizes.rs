@@ -18,8 +18,8 @@ use crate::schema;
 /// Opset of the computing nodes: that of lowerings.
 const OPSET: u16 = 18;
 
-/// Returns a plan that replaces outputs of a node, which have no elements, by Expand.
-/// Returns `None` if no input has a size from which their sizes can be computed.
+/// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements. Returns `None` if no
+/// input has a size from which their sizes can be computed.
 pub(super) fn empty<H: Host>(
     host: &H,
     node: H::Node,
@@ -92,7 +92,7 @@ impl<H: Host> Env<'_, H> {
         }
     }
 
-    /// Returns a size as a list of one element.
+    /// Returns a 1-D value whose only element is a size.
     fn size(&mut self, dim: &Dim, sized: &[H::Value]) -> Option<Item<H::Value>> {
         if let Some((value, axis)) = self.source(dim, sized) {
             return self.shape_of(value, axis, 1);

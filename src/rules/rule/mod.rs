@@ -150,7 +150,7 @@ impl Rule {
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
     }
 
-    /// Returns true for a directed rule of a user, whose result is selected whatever it costs.
+    /// Returns true for a user's rule of phase `simplify`: its result is selected whatever it costs.
     ///
     /// A user who writes a rule for a device knows more than the cost model.
     pub fn is_preferred(&self) -> bool {

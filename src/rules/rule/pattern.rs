@@ -38,7 +38,7 @@ pub struct AttrVar {
     pub span: Span,
 }
 
-/// Nodes of a pattern, as written. The last one is the root, which depends on all others.
+/// Nodes of a pattern, each after its producers. The last one is the root, which depends on all others.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     pub nodes: Vec<PatNode>,
@@ -63,7 +63,7 @@ pub struct OpPat {
     /// "" for ai.onnx.
     pub domain: Arc<str>,
     pub name: Arc<str>,
-    /// First version of the epoch; if `None`, the epoch at the model's opset.
+    /// First version of the epoch. `None` matches every epoch, and in a rewrite means the epoch at the model's opset.
     pub epoch: Option<u16>,
     pub span: Span,
 }
@@ -105,7 +105,7 @@ impl OperandPat {
     }
 }
 
-/// Pattern of an attribute. Attributes that are not written must have their default.
+/// Pattern of an attribute that a node of the pattern names.
 #[derive(Clone, Debug)]
 pub struct AttrPat {
     pub name: Arc<str>,

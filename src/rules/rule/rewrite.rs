@@ -7,8 +7,8 @@ use super::{AttrVarId, OpPat, ValueVar, VarId};
 use crate::graph::syntax::Span;
 use crate::rules::expr::{Each, Expr};
 
-/// Replacement for a match. A value that both define is replaced; in an e-graph, both definitions
-/// become one class.
+/// Replacement for a match. A value that both the pattern and the rewrite define is replaced; in an e-graph, both
+/// definitions become one class.
 ///
 /// Terms are evaluated lazily: the replacement of an optional output is not computed if the output is
 /// absent.
@@ -29,7 +29,7 @@ pub struct Rewrite {
 #[derive(Clone, Debug)]
 pub struct Fresh {
     pub var: ValueVar,
-    /// `None` for the variable of a comprehension.
+    /// `None` for the variable of a comprehension or a `fold`.
     pub term: Option<Term>,
 }
 
@@ -77,11 +77,11 @@ pub struct EachTerm {
     pub lets: Range<usize>,
 }
 
-/// `fold name = initial for @i in list: term`: the value of the last item, or the initial one.
+/// `fold name = initial for @i in list: term`: the term of the last item, or `initial` if there are no items.
 #[derive(Clone, Debug)]
 pub struct FoldTerm {
     pub initial: Term,
-    /// Name of the previous result.
+    /// Variable that has the result of the previous item in `term`.
     pub var: VarId,
     pub each: EachTerm,
 }

@@ -15,7 +15,7 @@ pub struct FileAst {
     /// `defaults { … }`: default entries for all rules in the file.
     pub defaults: Vec<Entry>,
     pub functions: Vec<FnAst>,
-    /// `pattern square(d) = …`; the result of one may have alternatives.
+    /// `pattern square(d) = …`; unlike a function, it may contain alternatives.
     pub patterns: Vec<FnAst>,
     pub rules: Vec<RuleAst>,
     /// Whether all definitions that rules may refer to could be parsed.
@@ -94,7 +94,7 @@ pub enum EntryKind {
         statements: Vec<Statement>,
     },
     Detect(Name),
-    /// `also OPT202 name if condition`: matches for which the condition holds are those of another code.
+    /// `also OPT202 name if condition`: matches for which the condition holds have another code.
     Also(Box<AlsoAst>),
     Example(Box<ExampleAst>),
 }
@@ -282,7 +282,7 @@ pub struct ExampleAst {
     pub inside: Span,
     /// Whether it derives from another example (`but`).
     pub is_derived: bool,
-    /// Whether the element types of inputs were changed, so that declared types of other values follow.
+    /// Whether element types of inputs were changed, so that the types of other values must be inferred again.
     pub is_retyped: bool,
     /// Changed text of a derived example; the spans of its graph refer to it.
     pub text: Option<Source>,

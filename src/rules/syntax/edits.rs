@@ -39,7 +39,7 @@ pub struct Derived {
     pub is_whole: bool,
     /// Changed text, to which the spans of the graph refer.
     pub text: Option<Source>,
-    /// Whether the declared types of outputs must follow those of inputs.
+    /// Whether the declared types of outputs must be inferred again from those of inputs.
     pub is_retyped: bool,
 }
 
@@ -75,7 +75,7 @@ impl Changes {
         self.texts.is_empty() && self.edits.is_empty()
     }
 
-    /// Applies the changes to an example; faults are reported at `span`.
+    /// Applies the changes to an example. If the changed text is not a valid model, the fault is reported at `span`.
     pub fn apply(&self, base: &ExampleAst, span: Span, cursor: &mut Cursor) -> Parsed<Derived> {
         let mut derived = match self.texts.is_empty() {
             true => Derived {

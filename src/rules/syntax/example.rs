@@ -62,7 +62,7 @@ fn profile(cursor: &mut Cursor) -> Parsed<Option<Name>> {
     if cursor.eat_word("for") { cursor.ident("a target name").map(Some) } else { Ok(None) }
 }
 
-/// Parses a derived example: the previous one with text replaced, and its own expected outcome.
+/// Parses a derived example: the last `example` before it with changes, and an outcome of its own.
 ///
 /// `but "name" [at opset N | from N to M] with "text" as "text", x: double, attr a = 1 of y,
 /// without input b of y, … no_match`
