@@ -40,11 +40,11 @@ pub struct Config {
     pub rule_severity: BTreeMap<String, Option<Level>>,
     /// Suppressions of findings.
     pub suppress: Vec<Suppress>,
-    /// For each glob over paths, relative to the folder of the configuration, the rules to ignore in the files that it
-    /// matches.
+    /// For each glob, the rules to ignore in the files that it matches.
+    /// Paths are relative to the folder of the configuration.
     pub per_file_ignores: BTreeMap<String, Vec<String>>,
-    /// Globs of files and folders that a search skips. A file named on the command line is linted anyway, unless
-    /// `--force-exclude` is given.
+    /// Globs of files and folders that a search skips.
+    /// A file named on the command line is linted anyway, unless `--force-exclude` is given.
     pub exclude: Vec<String>,
     pub opset: Option<i64>,
     /// Targets, written as in `--target`.

@@ -1,4 +1,5 @@
-//! Text of a model without the names of intermediate values: models with equal nodes and constants have equal texts.
+//! Text of a model without the names of intermediate values.
+//! Models with equal nodes and constants have equal texts.
 
 use std::fmt::Write;
 

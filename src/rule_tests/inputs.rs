@@ -32,7 +32,7 @@ pub enum Numbers {
     Positive,
     /// Integers and floats of both signs.
     Signed,
-    /// Int64 vectors with one element for each axis of the first output hold its declared sizes, like shape operands.
+    /// Int64 vectors as long as the rank of the first output hold its sizes, like shape operands.
     /// Other elements are positive integers or floats of both signs.
     Sizes,
     /// Floats include infinities, NaN and both zeros.

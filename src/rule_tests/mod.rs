@@ -24,7 +24,8 @@ use crate::targets::Targets;
 use numbers::{Claim, Outcome};
 use run::Runtime;
 
-/// Rule under test, and the other rules, which are added if the rule alone does not reach the target of an example.
+/// Rule under test, and the other rules.
+/// These are added if the rule alone does not reach the target of an example.
 pub struct RuleTest<'r> {
     rule: &'r Rule,
     alone: RuleSet,
@@ -93,8 +94,8 @@ impl<'r> RuleTest<'r> {
         Ok(())
     }
 
-    /// Checks that the rule applies, and that the result is legal at the target and numerically equal. An example for a
-    /// target is not run without a runtime.
+    /// Checks that the rule applies, and that the result is legal at the target and numerically equal.
+    /// An example for a target is not run without a runtime.
     fn equivalent(&self, example: &Example) -> Result<(), String> {
         if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
             return Err("the rule does not match".to_owned());

@@ -55,8 +55,8 @@ impl Entry {
         }
     }
 
-    /// Returns true if a direction of the rule may match in a model with these operators only. For a rule that is not
-    /// parsed yet, only the forward directions count.
+    /// Returns true if a direction of the rule may match in a model with these operators only.
+    /// For a rule that is not parsed yet, only the forward directions count.
     pub fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Entry::Read(rule) => rule

@@ -162,8 +162,8 @@ fn current(keyword: &str) -> &str {
     OLD_KEYWORDS.iter().find(|(old, _)| *old == keyword).map_or(keyword, |(_, new)| new)
 }
 
-/// Returns true if the keyword at `at` begins an entry. The `at` in `example "…" at opset 13` does not; `no_match`,
-/// `reports` and similar are not keywords.
+/// Returns true if the keyword at `at` begins an entry.
+/// The `at` in `example "…" at opset 13` does not; `no_match`, `reports` and similar are not keywords.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
     !in_example

@@ -185,8 +185,8 @@ pub enum Command {
 }
 
 impl Args {
-    /// Returns true if the run covers the whole project: the folder of `config`; without a file, the Git repository, or
-    /// else the current folder.
+    /// Returns true if the run covers the whole project.
+    /// The project is the folder of `config`; without a file, it is the Git repository, or else the current folder.
     pub fn is_whole(&self, config: &Config) -> bool {
         let here = Path::new(".");
         let root = match config.folder == Path::new("") {

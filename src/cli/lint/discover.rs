@@ -27,7 +27,7 @@ const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "ven
 pub struct Discovered {
     /// In the order of the arguments and, within a folder, of names; without repetitions.
     pub inputs: Vec<Input>,
-    /// The number of files named on the command line that the configuration excludes; 0 without `--force-exclude`.
+    /// The number of named files that the configuration excludes; 0 without `--force-exclude`.
     pub excluded: usize,
     /// Links in folders that cannot be followed, each with the reason.
     pub skipped: Vec<String>,
@@ -55,8 +55,8 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Returns [`Kind::Onnx`] for content that is not recognized as a model, unless the name ends like that of a log, a
-/// text or Python code.
+/// Returns [`Kind::Onnx`] for content that is not recognized as a model.
+/// This does not apply if the name ends like that of a log, a text or Python code.
 ///
 /// Returns `None` otherwise: the kind then depends on the name and the content.
 fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {

@@ -62,7 +62,8 @@ pub struct OfFile {
     pub hidden: Vec<Located>,
 }
 
-/// A finding of a model: the index of its file, whether it is in `shown` or in `hidden`, and its index in that list.
+/// A finding of a model: the index of its file, whether it is in `shown`, and its index in that list.
+/// If it is not in `shown`, the list is `hidden`.
 type Index = (usize, bool, usize);
 
 /// Removes the findings of sources that a model has, too, and returns them.

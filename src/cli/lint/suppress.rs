@@ -209,7 +209,8 @@ fn own_path(input: &Input) -> PathBuf {
     input.path.as_deref().map_or_else(|| PathBuf::from(&*input.name), paths::absolute)
 }
 
-/// Reads the text of an input. Of a notebook, it returns only the code, on the same lines as in the file.
+/// Reads the text of an input.
+/// Of a notebook, it returns only the code, on the same lines as in the file.
 fn read(input: &Input) -> String {
     let text = input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let is_notebook = sniff(&input.name, text.as_bytes()) == Kind::Notebook;

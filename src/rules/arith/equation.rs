@@ -26,9 +26,9 @@ fn rank(item: &Datum) -> Option<usize> {
     }
 }
 
-/// Replaces each ellipsis by letters for its axes. The axes of all ellipses are aligned at the last axis. If an
-/// explicit result has no ellipsis, the axes of the ellipses are summed, as in PyTorch. Returns `None` if the ranks do
-/// not fit the operands, or if no letters are left.
+/// Replaces each ellipsis by letters for its axes.
+/// The axes of all ellipses are aligned at the last axis. If an explicit result has no ellipsis, the axes of the
+/// ellipses are summed, as in PyTorch. Returns `None` if the ranks do not fit the operands, or if no letters are left.
 fn expanded(text: &str, ranks: &[usize]) -> Option<String> {
     let text: String = text.chars().filter(|sign| *sign != ' ').collect();
     let (inputs, explicit) = match text.split_once("->") {

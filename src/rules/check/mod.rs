@@ -69,7 +69,8 @@ fn alternatives_in_both(faults: &Faults, both: Span) -> Finding {
         .help("write `rewrite` without `both`, and another rule for the reverse direction")
 }
 
-/// Reports a lowering of an ONNX operator. It would never run, since PyTorch programs contain no ONNX operators.
+/// Reports a lowering of an ONNX operator.
+/// It would never run, since PyTorch programs contain no ONNX operators.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
         .at(

@@ -57,7 +57,8 @@ fn chosen_in_rewrite(faults: &Faults, var: &Name) -> Finding {
 #[derive(Clone, Default)]
 pub struct Choice<'a>(Vec<(&'a Name, &'a Op)>);
 
-/// Returns every combination of operators; without lists, one empty combination. Reports faults in the lists.
+/// Returns every combination of operators; without lists, one empty combination.
+/// Reports faults in the lists.
 pub fn choices<'a>(entries: &'a Entries, faults: &mut Faults) -> Vec<Choice<'a>> {
     let mut lists: Vec<&OpVar> = Vec::new();
     for var in variables(entries.pattern()).filter(|var| var.among.is_some()) {

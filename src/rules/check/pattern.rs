@@ -187,8 +187,8 @@ impl Nodes {
         }
     }
 
-    /// Adds a variable and the condition that it equals a literal. A number must equal the only element of a constant,
-    /// and a list must equal all its elements.
+    /// Adds a variable and the condition that it equals a literal.
+    /// A number must equal the only element of a constant, and a list must equal all its elements.
     fn constant(&mut self, ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
         let var = scope.add(&"".into(), Count::One, None, ast.span);
         let func = if matches!(ast.kind, ExprAstKind::List(_)) { Func::Const } else { Func::Scalar };

@@ -195,8 +195,9 @@ impl<'a> Scope<'a> {
         self.absent.contains(&id)
     }
 
-    /// Returns how many values a use of a name stands for. An absent variable that is not a list counts as one value,
-    /// like the value that other combinations of alternatives bind.
+    /// Returns how many values a use of a name stands for.
+    /// An absent variable that is not a list counts as one value, like the value that other combinations of
+    /// alternatives bind.
     pub fn used_count(&self, id: VarId) -> Count {
         match self.var(id).count {
             Count::Optional if self.is_absent(id) => Count::One,
@@ -215,8 +216,8 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch. If some
-    /// combinations of alternatives do not bind the name, `?` is optional.
+    /// Returns true if `operand` has the suffix of its variable (`?`, `...` or none); reports a mismatch.
+    /// If some combinations of alternatives do not bind the name, `?` is optional.
     pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
         let is_partial = self.partial.contains(&operand.name.text) && operand.many != Many::Any;
         let same =

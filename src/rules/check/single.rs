@@ -31,8 +31,9 @@ pub struct NodeTest {
 const NAMES: &str =
     "use the names of the specification: `rank(X)` for an input or output, `@group` for an attribute";
 
-/// Checks the conditions on a node of `op`. Returns one test for each epoch in which the conditions have no fault, or
-/// for the epoch that `op` names. If they have faults in all epochs, reports those of one epoch and returns `None`.
+/// Checks the conditions on a node of `op`.
+/// Returns one test for each epoch in which the conditions have no fault, or for the epoch that `op` names. If they
+/// have faults in all epochs, reports those of one epoch and returns `None`.
 pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Option<Vec<NodeTest>> {
     let versions = op::versions(op, faults)?;
     let mut schemas: Vec<&'static Schema> = Vec::new();
@@ -151,7 +152,8 @@ fn node_test(
     Some(NodeTest { epoch, direction, conditions })
 }
 
-/// Binds an input or output by its name in the schema. Each is optional, because an invalid node may lack it.
+/// Binds an input or output by its name in the schema.
+/// Each is optional, because an invalid node may lack it.
 fn named(formal: &Formal, def: Option<(u16, u16)>, op: &OpPat, scope: &mut Scope) -> OperandPat {
     let mut add = |count: Count| -> VarId { scope.add(&formal.name.into(), count, def, op.span) };
     match formal.option {

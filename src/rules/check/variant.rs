@@ -14,8 +14,8 @@ pub fn negated(condition: &ExprAst) -> ExprAst {
     ExprAst { kind: ExprAstKind::Not(Box::new(condition.clone())), span: condition.span }
 }
 
-/// Removes the directions in which one of the last `count` conditions never holds. In the other directions, removes
-/// each of these conditions that always holds.
+/// Removes the directions in which one of the last `count` conditions never holds.
+/// In the other directions, removes each of these conditions that always holds.
 pub fn drop_undecided(body: &mut Body, count: usize) {
     let Body::Pattern { forward, .. } = body else { return };
     forward.retain_mut(|direction| {

@@ -15,8 +15,8 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 /// Maximum number of partial matches at one root.
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
-/// Returns the ways to assign nodes to `pattern` with `root` as its last node; conditions are not checked. The search
-/// ends early when complete and partial matches are more than [`PARTIAL_MATCHES`].
+/// Returns the ways to assign nodes to `pattern` with `root` as its last node, without conditions.
+/// The search ends early when complete and partial matches are more than [`PARTIAL_MATCHES`].
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -119,8 +119,8 @@ fn is_commutative(pattern: &PatNode) -> bool {
     plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
 }
 
-/// Returns false if the pattern requires a producer of a variable, and no producer of the value has its operator. This
-/// prunes the search: a Concat can have many inputs, but few with the required producer.
+/// Returns false if the pattern has a producer of `var`, but `value` has none with its operator.
+/// This prunes the search: a Concat can have many inputs, but few with the required producer.
 fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
     match pattern.values[usize::from(var.0)].def {
         Some((node, output)) => {

@@ -5,8 +5,8 @@ use crate::rules::host::Host;
 use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};
 
-/// Returns true if rules of `phase` must keep a match because it contains a product, such as MatMul, with a dequantized
-/// input.
+/// Returns true if rules of `phase` must not change a match, since it has a quantized product.
+/// This is a product, such as MatMul, with a dequantized input.
 ///
 /// Runtimes search for a DequantizeLinear with a product and fuse them into an integer kernel. A bias or factor that
 /// moves into the product prevents the fusion. Conversions, fixes and lowerings are never restricted, because they are

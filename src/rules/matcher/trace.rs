@@ -27,7 +27,7 @@ pub enum Failure {
     Undefined(Span),
 }
 
-/// Progress of a failed match: the number of matched nodes, then of the `where` and `let` lines that hold.
+/// Progress of a failed match: the number of matched nodes, then of conditions that hold.
 pub type Progress = (usize, usize);
 
 /// Explains why `direction` does not match with `root` as its last node; `None` if it matches.

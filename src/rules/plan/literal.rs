@@ -8,9 +8,10 @@ use crate::rules::datum::Datum;
 use crate::rules::draft::Slot;
 use crate::schema::{Schema, Ty};
 
-/// Determines the element type of a literal at this input. It is the type of the other inputs that share its type
-/// variable. If there are none, it is the first type that the input accepts: of int64, int32 and float for integers;
-/// float for fractions; bool for booleans; string for strings. An operator without a schema accepts every type.
+/// Determines the element type of a literal at this input.
+/// It is the type of the other inputs that share its type variable. If there are none, it is the first type that the
+/// input accepts: of int64, int32 and float for integers; float for fractions; bool for booleans; string for strings.
+/// An operator without a schema accepts every type.
 pub fn elem<V>(
     schema: Option<&'static Schema>,
     position: usize,

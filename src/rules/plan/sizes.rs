@@ -18,8 +18,8 @@ use crate::schema;
 /// Opset of the computing nodes: that of lowerings.
 const OPSET: u16 = 18;
 
-/// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements. Returns `None` if no
-/// input has a size from which their sizes can be computed.
+/// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements.
+/// Returns `None` if no input has a size from which their sizes can be computed.
 pub(super) fn empty<H: Host>(
     host: &H,
     node: H::Node,

@@ -63,7 +63,8 @@ pub struct OpPat {
     /// "" for ai.onnx.
     pub domain: Arc<str>,
     pub name: Arc<str>,
-    /// First version of the epoch. `None` matches every epoch, and in a rewrite means the epoch at the model's opset.
+    /// First version of the epoch.
+    /// `None` matches every epoch, and in a rewrite means the epoch at the model's opset.
     pub epoch: Option<u16>,
     pub span: Span,
 }

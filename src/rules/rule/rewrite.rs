@@ -7,8 +7,8 @@ use super::{AttrVarId, OpPat, ValueVar, VarId};
 use crate::graph::syntax::Span;
 use crate::rules::expr::{Each, Expr};
 
-/// Replacement for a match. A value that both the pattern and the rewrite define is replaced; in an e-graph, both
-/// definitions become one class.
+/// Replacement for a match.
+/// A value that both the pattern and the rewrite define is replaced; in an e-graph, both definitions become one class.
 ///
 /// Terms are evaluated lazily: the replacement of an optional output is not computed if the output is
 /// absent.
@@ -77,7 +77,7 @@ pub struct EachTerm {
     pub lets: Range<usize>,
 }
 
-/// `fold name = initial for @i in list: term`: the term of the last item, or `initial` if there are no items.
+/// `fold name = initial for @i in list: term`: the term of the last item; `initial` without items.
 #[derive(Clone, Debug)]
 pub struct FoldTerm {
     pub initial: Term,

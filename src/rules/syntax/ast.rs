@@ -282,7 +282,7 @@ pub struct ExampleAst {
     pub inside: Span,
     /// Whether it derives from another example (`but`).
     pub is_derived: bool,
-    /// Whether element types of inputs were changed, so that the types of other values must be inferred again.
+    /// Whether element types of inputs were changed, so that those of other values must be inferred.
     pub is_retyped: bool,
     /// Changed text of a derived example; the spans of its graph refer to it.
     pub text: Option<Source>,

@@ -75,7 +75,8 @@ impl Changes {
         self.texts.is_empty() && self.edits.is_empty()
     }
 
-    /// Applies the changes to an example. If the changed text is not a valid model, the fault is reported at `span`.
+    /// Applies the changes to an example.
+    /// If the changed text is not a valid model, the fault is reported at `span`.
     pub fn apply(&self, base: &ExampleAst, span: Span, cursor: &mut Cursor) -> Parsed<Derived> {
         let mut derived = match self.texts.is_empty() {
             true => Derived {

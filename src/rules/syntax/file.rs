@@ -45,8 +45,8 @@ pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     (file, cursor.into_findings())
 }
 
-/// Reports a file that does not declare its language version. Later versions of this program need the declaration to
-/// interpret the file.
+/// Reports a file that does not declare its language version.
+/// Later versions of this program need the declaration to interpret the file.
 fn without_language(cursor: &Cursor) -> Finding {
     let message = "the file does not declare its language version";
     let finding = cursor.finding(cursor.peek().span, message);

@@ -180,8 +180,8 @@ pub fn begins_operator(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Returns true if a constant begins here: an attribute, a number, a tensor, a bool, or a call of an expression
-/// function.
+/// Returns true if a constant begins here.
+/// It can be an attribute, a number, a tensor, a bool, or a call of an expression function.
 fn is_constant(cursor: &Cursor, token: Token) -> bool {
     let next = cursor.nth(1).kind;
     match token.kind {

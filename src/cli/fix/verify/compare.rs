@@ -5,8 +5,8 @@ use ort::value::{DynValue, TensorElementType, ValueType};
 
 use crate::graph::syntax::dims;
 
-/// Tolerance of a float: the sum of a part relative to the element, a part relative to the largest element of the
-/// tensor, and an absolute part.
+/// Tolerance of a float: the sum of two relative parts and an absolute one.
+/// The relative parts are fractions of the element and of the largest element of the tensor.
 ///
 /// Inputs are between -1 and 1, so a sum that cancels to 0 may be off by the rounding error of numbers near 1.
 struct Tolerance {

@@ -163,8 +163,8 @@ impl Verdict {
         Ok(())
     }
 
-    /// Records that the second model fails on inputs on which the first runs; returns an error unless nothing is
-    /// promised.
+    /// Records that the second model fails on inputs on which the first runs.
+    /// This is an error unless nothing is promised.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
             self.changed.push((size, format!("the second model does not run: {error}")));
