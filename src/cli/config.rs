@@ -21,7 +21,7 @@ const FILE_NAMES: [&str; 3] = ["onnx-lint.toml", ".onnx-lint.toml", "pyproject.t
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Config {
-    /// The folder of the file, which its paths are relative to.
+    /// The folder of the file; paths in the file are relative to it.
     #[serde(skip)]
     pub folder: PathBuf,
     /// The file itself; empty for the default configuration.
@@ -131,7 +131,7 @@ impl Config {
         Ok(config.map(located))
     }
 
-    /// Names a key of this file in messages, with the folder of the file.
+    /// Returns the text that names a key of this file in messages: the key and the folder of the file.
     pub fn origin(&self, key: &str) -> String {
         format!("`{key}` in {}", self.folder.display())
     }

@@ -9,7 +9,7 @@ use crate::diag::{unreadable, unwritable};
 /// The outcome of a run, which determines its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// No findings that fail the run, or every request was carried out.
+    /// No finding fails the run, and every request was carried out.
     Clean,
     /// Findings that fail the run, pending changes with `--check`, an impossible fix or conversion, or
     /// models that are not proved equal.

@@ -79,7 +79,7 @@ impl Progress {
         fix::Progress::new(move |phase| bar.set_message(format!("{file}: {phase}")))
     }
 
-    /// Prints something while the line is erased.
+    /// Runs `print` while the line is erased.
     pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }

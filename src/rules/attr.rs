@@ -141,7 +141,7 @@ impl Datum {
         }
     }
 
-    /// Returns the number of an integer or of a constant dimension.
+    /// Returns the value of an integer or of a constant dimension.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Datum::Int(int) => Some(*int),
@@ -150,7 +150,7 @@ impl Datum {
         }
     }
 
-    /// Returns the number of a float, an integer or a constant dimension.
+    /// Returns the value of a float, an integer or a constant dimension.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Datum::Float(float) => Some(*float),

@@ -149,7 +149,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         }
     }
 
-    /// Returns the value of a variable, if it is evaluated.
+    /// Returns the value of a variable, if it has been evaluated.
     pub(super) fn slot(&self, var: VarId) -> Option<&Slot<V>> {
         self.slots.iter().rfind(|(name, _)| *name == var).map(|(_, slot)| slot)
     }

@@ -73,13 +73,13 @@ functions! {
     Filling "filling" (Value) from host;
     /// Only element of a constant with one element.
     Scalar "scalar" (Value) from host;
-    /// Elements of an integer value, which may be symbolic, as in shape computations.
+    /// Elements of an integer value, each an integer or symbolic, as in shape computations.
     Elements "elements" (Value) from host;
     /// Whether every element is at least this number.
     AtLeast "at_least" (Value, Expr) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
-    /// Whether a value is an output of the graph.
+    /// Whether a value is an output of its graph, or of a subgraph that captures it.
     IsOutput "is_output" (Value) from host;
     /// Whether a value is an input of the graph without a default.
     IsInput "is_input" (Value) from host;

@@ -55,7 +55,7 @@ pub trait Host {
     /// Returns the number of uses of a value: as node inputs, and as graph outputs.
     fn uses(&self, value: Self::Value) -> usize;
 
-    /// Returns true if a value is an output of the graph.
+    /// Returns true if a value is an output of its graph, or of a subgraph that captures it.
     fn is_output(&self, value: Self::Value) -> bool;
 
     /// Returns true if a value is an input of the graph without a default.

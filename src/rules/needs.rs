@@ -102,7 +102,7 @@ fn names<'t>(values: &[Value<'t>]) -> Vec<&'t str> {
     all
 }
 
-/// Adds the operators of a value with alternatives.
+/// Adds the operators of each node that a value needs, whichever of its alternatives matches.
 fn collect<'t>(values: Vec<Value<'t>>, operators: &mut Vec<Vec<Cow<'t, str>>>) {
     if values.len() == 1 {
         for value in values {

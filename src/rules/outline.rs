@@ -4,7 +4,7 @@
 //! the crate.
 //! A test checks that it agrees with the parser.
 
-/// Outline of a rule file: its items in the order written.
+/// Outline of a rule file: its items by kind, each in the order written.
 #[derive(Debug, Default)]
 pub struct Outline<'t> {
     /// `defaults { … }`.
@@ -169,7 +169,8 @@ fn is_entry(text: &str, from: usize, at: usize) -> bool {
     !in_example
 }
 
-/// Iterator over the characters outside of strings and comments, with the bracket depth.
+/// Iterator over the characters outside of comments, with the bracket depth.
+/// Of a string, it returns only the opening quote.
 struct Scan<'t> {
     text: &'t str,
     at: usize,

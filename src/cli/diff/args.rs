@@ -8,8 +8,8 @@ use crate::cli::output::Color;
 
 /// Proves that two models are equal, or shows the first differences.
 ///
-/// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names, node
-/// order, producers and metadata may differ; inputs and outputs may not.
+/// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names of inner
+/// values, node order, the producer and metadata may differ; names, types and order of inputs and outputs may not.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-diff", version, after_help = AFTER_HELP)]
 pub struct Args {

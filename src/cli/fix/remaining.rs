@@ -80,7 +80,7 @@ impl Remaining {
 /// Identity of an error across a rewrite: its code and the name of its node.
 type Key = (String, Option<String>);
 
-/// Settings of a run, to lint models with.
+/// Linter with the settings of a run.
 pub struct Linter<'a> {
     pub input: &'a Input,
     pub settings: &'a Settings,

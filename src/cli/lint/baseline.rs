@@ -51,7 +51,8 @@ impl Entry {
         }
     }
 
-    /// Returns true if both may describe one finding. A changed Python line is a different finding.
+    /// Returns true if two entries with one fingerprint may describe the same finding.
+    /// It is another one if the Python line changed.
     fn fits(&self, other: &Entry) -> bool {
         self.line.is_empty() || other.line.is_empty() || self.line == other.line
     }

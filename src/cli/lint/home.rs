@@ -61,7 +61,7 @@ impl Home {
         path.and_then(|path| self.shown(path)).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Sets the identities of findings, which must be all findings of the file.
+    /// Sets the identities of all findings of a file; identical ones get different numbers.
     pub fn identify(&self, input: &Input, findings: &mut [Finding]) {
         let file = self.key(input);
         let mut twins: FxHashMap<String, u32> = FxHashMap::default();

@@ -56,7 +56,7 @@ struct Changes<'a> {
     model: &'a Model,
     rules: &'a RuleSet,
     before: String,
-    /// The hunks of each rule, by their removed lines.
+    /// For the fixes of each rule, the hunk that removes a line, by that line.
     by_code: BTreeMap<String, FxHashMap<String, Vec<String>>>,
 }
 

@@ -127,7 +127,7 @@ pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
 /// Faulty PyTorch code and its correction, for rules about PyTorch code.
 const PYTORCH: &str = include_str!("../../../docs/pytorch.py");
 
-/// Returns the PyTorch code before and after, for rules whose cause is in PyTorch code.
+/// Returns the faulty PyTorch code of a rule and its correction, if [`PYTORCH`] has them.
 fn in_pytorch(code: &str) -> Option<String> {
     let part = |which: &str| {
         let (_, rest) = PYTORCH.split_once(&format!("\n# {code} {which}"))?;

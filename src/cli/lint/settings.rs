@@ -130,8 +130,7 @@ impl Settings {
         }
     }
 
-    /// Returns the configured severity of a rule, or `own` if none is configured;
-    /// `None` if the rule is off.
+    /// Returns the configured severity of a rule, else `own`; `None` if the rule is off.
     ///
     /// The longest matching prefix decides.
     pub fn level(&self, code: &str, own: Level) -> Option<Level> {

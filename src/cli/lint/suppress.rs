@@ -186,7 +186,8 @@ impl Commented {
     }
 }
 
-/// Returns the rules that a word of a suppression selects; fails with the closest known word, if any.
+/// Returns the rules that a word of a suppression selects.
+/// The error for an unknown word is the closest known one, if any.
 fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
     match selectors::resolve(&[word.to_owned()], catalog, "") {
         Ok(codes) => Ok(Selection::new(codes, Vec::new())),

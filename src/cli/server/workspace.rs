@@ -219,7 +219,7 @@ fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
         };
         let names_it =
             |words: &[String]| words.is_empty() || words.iter().any(|word| fault.code.starts_with(&**word));
-        // A rule with errors is not loaded, suppressed or not.
+        // Errors are shown even if they are suppressed, since a rule with errors is not loaded.
         fault.level == Level::Error || !directives.at(line).any(|(_, one)| names_it(&one.suppression.words))
     });
     let placed = |fault: Finding| {

@@ -44,10 +44,10 @@ fn elementwise(
     }
 }
 
-/// Compares two data;
-/// `None` if the result is undefined. Symbolic dimensions are equal if their canonical forms are. Whether other ones
-/// are equal, or a symbolic dimension and an integer, is undefined, as is their order. Otherwise, data of different
-/// kinds are unequal, except for integers and floats, and for element types and their integer codes.
+/// Compares two data; `None` if the result is undefined.
+/// Symbolic dimensions are equal if their canonical forms are. Otherwise, the comparison of two symbolic dimensions, or
+/// of one and an integer, is undefined. Other data of different kinds are unequal, except for integers and floats, and
+/// for element types and their integer codes.
 pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     match op {
         CompareOp::Eq => equal(left, right),

@@ -65,7 +65,7 @@ fn used(statements: &[Statement]) -> Vec<bool> {
     used
 }
 
-/// Returns the names that some of the expansions do not contain.
+/// Returns the names that some combinations contain and others do not.
 pub fn partial(all: &[Vec<Statement>]) -> Partial {
     let mut found = Partial::default();
     if all.len() < 2 {

@@ -119,7 +119,7 @@ pub struct Entries {
     pub steps: Vec<EntryKind>,
     /// Whether the rewrite is bidirectional, its statements, and its span.
     pub rewrite: Option<(bool, Vec<Statement>, Span)>,
-    /// Assumptions, each with the span of its value.
+    /// Assumptions, each with its value as written.
     pub assumptions: Vec<(Assumed, Name)>,
     pub detect: Option<Name>,
     pub also: Vec<AlsoAst>,

@@ -16,7 +16,7 @@ use crate::schema;
 
 use super::{Faults, arc};
 
-/// Returns the finding for an opset that no release of ONNX has.
+/// Returns the finding for an opset that does not exist or is newer than the supported ones.
 pub(super) fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
     faults.at(span, format!("ai.onnx has no opset {opset}; the newest supported is {newest}"))
 }

@@ -147,7 +147,7 @@ impl Versions {
         self.schemas.iter().rev().find_map(|schema| schema.attr(name)).map(|spec| spec.kind)
     }
 
-    /// Checks that some version accepts this number of inputs and outputs.
+    /// Checks that some version accepts the number of inputs, and some version the number of outputs.
     pub fn check_counts(&self, op: &Op, inputs: &[Count], outputs: &[Count], faults: &mut Faults) {
         let Some(newest) = self.schemas.last() else { return };
         let written = inputs.len();
@@ -166,7 +166,8 @@ impl Versions {
         }
     }
 
-    /// Checks that attributes are known, not repeated, and that required ones are present.
+    /// Checks that attributes are known and not repeated, and that no required one is missing.
+    /// An attribute is required if all versions of the operator require it.
     pub fn check_attrs(&self, call: &CallAst, faults: &mut Faults) {
         for (index, attr) in call.attrs.iter().enumerate() {
             if let Some(first) = call.attrs[..index].iter().find(|other| other.name.text == attr.name.text) {

@@ -97,7 +97,7 @@ pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &m
     found
 }
 
-/// Gives a value a second name: an alternative that is only a name.
+/// Gives a value a second name, for an alternative that is only a name.
 fn alias(targets: &[Operand], operand: &Operand, span: Span, scope: &mut Scope, faults: &mut Faults) {
     let [target] = targets else { return faults.push(not_in_pattern(faults, span, "this is not allowed")) };
     if let Some(first) = scope.find(&target.name.text).map(|id| scope.var(id).span) {

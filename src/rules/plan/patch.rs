@@ -38,7 +38,7 @@ pub fn patch(
     patch.check(host.model).is_ok().then_some(patch)
 }
 
-/// Returns the patch that replaces outputs of a node that have no elements, but symbolic sizes.
+/// Returns the patch that replaces the outputs `values` of a node, which have no elements.
 /// Returns `None` if their sizes cannot be computed from those of inputs.
 pub fn patch_of_empty(
     host: &PlainHost,

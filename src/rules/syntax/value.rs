@@ -133,13 +133,13 @@ fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     }
 }
 
-/// Returns true if the token `ahead` is a parenthesis in the line of the token before it.
+/// Returns true if the token at `ahead` is an opening parenthesis on the line of the token before it.
 fn opens(cursor: &Cursor, ahead: usize) -> bool {
     let gap = Span { start: cursor.nth(ahead - 1).span.end, end: cursor.nth(ahead).span.start };
     cursor.nth(ahead).kind == TokenKind::Sign(b'(') && !cursor.source.slice(gap).contains('\n')
 }
 
-/// Returns true if the token `ahead` begins a call of an operator or of a function on values.
+/// Returns true if the token at `ahead` begins a call of an operator or of a function on values.
 fn begins_call(cursor: &Cursor, ahead: usize) -> bool {
     let token = cursor.nth(ahead);
     let next = cursor.nth(ahead + 1);

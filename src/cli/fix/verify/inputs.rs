@@ -56,7 +56,7 @@ type Named = Vec<(String, DynValue)>;
 /// Prepares inputs for two models. An input of the second may have a narrower type than float32.
 ///
 /// Values are rounded to that type for both models. The second list has the converted inputs of the second model, and
-/// `None` for inputs that both models share.
+/// `None` for inputs that need no conversion.
 pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {

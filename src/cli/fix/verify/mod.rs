@@ -25,10 +25,10 @@ use crate::fix::Outcome;
 use crate::graph::Model;
 use crate::write::onnx::Encodable;
 
-/// The number of successful runs after which a model is verified.
+/// The number of runs of both models after which the verification ends.
 const ENOUGH_RUNS: usize = 3;
 
-/// Sizes of symbolic dimensions, and whether they are distinct.
+/// Size of symbolic dimensions in each try, and whether the dimensions get distinct sizes.
 ///
 /// Models reject some sizes (odd ones, fewer samples than a window), so later entries serve models that fail at the
 /// first ones.
