@@ -1,6 +1,7 @@
 //! Progress line of long runs.
 //!
-//! It is drawn on standard error if that is a terminal and the run takes more than a second, and erased at the end.
+//! It is drawn on standard error if that is a terminal, the run is not quiet, and it takes more than a second. It is
+//! erased at the end.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

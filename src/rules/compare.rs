@@ -8,7 +8,7 @@ use super::expr::CompareOp;
 use crate::graph::dim::{Answer, Bounds, Dim};
 use crate::infer;
 
-/// Comparison under bounds on symbols. Undecided comparisons are `None`.
+/// Comparison of data, given bounds of symbols. Undecided comparisons are `None`.
 #[derive(Clone, Copy)]
 pub struct Comparison<'a> {
     /// Known bounds of symbols.

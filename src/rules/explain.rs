@@ -58,7 +58,7 @@ impl Rule {
             (Body::Builtin(_), ..) => "Built-in analysis (not a pattern rule).",
             _ if self.is_lint_only() => "Reported only; there is no fix.",
             (_, Phase::Lower, _) => "onnx-fix uses it to lower PyTorch operators to ONNX.",
-            (_, Phase::Convert, _) => "onnx-fix uses it to convert between opsets.",
+            (_, Phase::Convert, _) => "onnx-fix uses it to convert models to other opsets or targets.",
             (_, _, Safety::Exact) => "onnx-fix fixes it; results stay exactly equal.",
             (_, _, Safety::Rounding) => "onnx-fix fixes it; results may differ by rounding.",
             (_, _, Safety::Unsafe) => "onnx-fix fixes it with --unsafe-fixes; results may change.",

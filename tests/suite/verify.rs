@@ -48,7 +48,7 @@ fn equal_results_are_reported_with_their_sizes() {
 
 #[test]
 fn random_outputs_are_not_compared() {
-    check(RANDOM, 0, "output `r` is not compared: it is random in the input");
+    check(RANDOM, 0, "output `r` is not compared: it is random in the input model");
     let sandbox = Sandbox::new(&[]);
     sandbox.bring("tests/models/programs/random.pt2", "random.pt2");
     check_file(
@@ -82,7 +82,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
     let expected = [
         "equal results before and after: `y` bit for bit",
-        "the result runs at sizes 2, 3, 1, the input only at a static size",
+        "the result runs at sizes 2, 3, 1, but the input only at its static sizes",
     ];
     check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
 }

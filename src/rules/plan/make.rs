@@ -180,7 +180,7 @@ impl<'a, H: Host> Env<'a, H> {
         outputs
     }
 
-    /// Returns the planned node for a node of the rewrite, adding it if necessary.
+    /// Returns the index of the planned node for a node of the rewrite; adds it if necessary.
     fn node(&mut self, index: u16) -> Option<usize> {
         if let Some(placed) = self.draft.placed(index) {
             return Some(placed);

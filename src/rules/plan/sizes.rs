@@ -15,7 +15,7 @@ use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::schema;
 
-/// Opset of the computing nodes: that of lowerings.
+/// Opset of the nodes that compute sizes: that of lowerings.
 const OPSET: u16 = 18;
 
 /// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements.

@@ -28,7 +28,7 @@ pub enum Phase {
     Simplify,
     /// Equivalent alternatives that may be cheaper; their number is bounded.
     Explore,
-    /// Conversions: equivalent nodes for other opsets.
+    /// Conversions: equivalent nodes for other opsets or targets.
     Convert,
     /// Repairs of faults that the rule reports.
     Fix,

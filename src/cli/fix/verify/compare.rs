@@ -8,7 +8,7 @@ use crate::graph::syntax::dims;
 /// Tolerance of a float: the sum of two relative parts and an absolute one.
 /// The relative parts are fractions of the element and of the largest element of the tensor.
 ///
-/// Inputs are between -1 and 1, so a sum that cancels to 0 may be off by the rounding error of numbers near 1.
+/// Float inputs are between -1 and 1, so a sum that cancels to 0 may be off by the rounding error of numbers near 1.
 struct Tolerance {
     relative: f64,
     of_largest: f64,

@@ -85,7 +85,7 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
             Ok(compared.map_or_else(|error| vec![*error], |verdict| verdict.findings()))
         }
         Err(error) => {
-            let message = format!("ONNX Runtime loads the result; it did not load the input: {error}");
+            let message = format!("ONNX Runtime loads the result, but not the input: {error}");
             Ok(vec![finding(Level::Info, message)])
         }
     }

@@ -190,7 +190,7 @@ impl Verdict {
         let mut said = Vec::new();
         let random = self.outputs.iter().filter(|(_, distance)| **distance == Distance::Random);
         said.extend(random.map(|(name, _)| {
-            finding(Level::Info, format!("output `{name}` is not compared: it is random in the input"))
+            finding(Level::Info, format!("output `{name}` is not compared: it is random in the input model"))
         }));
         let is_compared = self.outputs.values().any(|distance| *distance != Distance::Random);
         match (self.runs(), is_compared) {
@@ -213,7 +213,7 @@ impl Verdict {
             let why = if self.has_sizes {
                 "at which the input does not run"
             } else {
-                "the input only at a static size"
+                "but the input only at its static sizes"
             };
             said.push(finding(Level::Info, format!("the result runs at {at}, {why}")));
         }

@@ -98,7 +98,7 @@ impl Suppressions<'_> {
                         let finding = UNKNOWN_SUPPRESSED_RULE.finding(message, at(&directive.place));
                         found.push(finding.help(match suggestion {
                             Some(known) => format!("did you mean `{known}`?"),
-                            None => "`onnx-lint --list-rules` lists all rules".to_owned(),
+                            None => "`onnx-lint --list-rules` lists the rules".to_owned(),
                         }));
                     }
                     Ok(codes) if !is_used && judges_unused && settings.judges(input, &codes) => {
