@@ -70,7 +70,7 @@ impl Catalog {
 
     /// Returns the codes of the rules with this code or name.
     ///
-    /// Several rules may have one name, for example if one fixes the findings of another.
+    /// Several rules may have the same name, for example if one fixes the findings of another.
     pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
         let meant = |(code, known): &(&str, &RuleInfo)| {
             code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name

@@ -100,7 +100,7 @@ pub fn built_in() -> &'static BuiltIn {
 /// Loads the built-in rules once.
 ///
 /// # Errors
-/// The folder or one of its files cannot be read, or an entry of a rule that the index needs is missing or invalid.
+/// The folder or one of its files cannot be read, or the index lacks a valid property of a rule, such as its phase.
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
     static LOADED: OnceLock<Result<&'static BuiltIn, String>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| match (env::var_os(VARIABLE), &embedded::RULES) {

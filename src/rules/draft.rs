@@ -189,7 +189,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         self.nodes.len() - 1
     }
 
-    /// Adds a node with one output that implements no node of the rewrite; returns its output.
+    /// Adds a node that is not in the rewrite, with one output; returns the output.
     pub(super) fn add_node(&mut self, op: PlannedOp, inputs: Vec<Item<V>>, attrs: Vec<Attribute>) -> Item<V> {
         let inputs = inputs.into_iter().map(Some).collect();
         self.nodes.push(PlannedNode { op, inputs, outputs: vec![true], attrs });

@@ -89,8 +89,8 @@ impl RuleSet {
     }
 
     /// Returns the rules of some phases that can match in a model with these operators.
-    /// Operators added by the rewrites of these rules count as present. With an opset, rules that apply from a later
-    /// one are left out, and not parsed.
+    /// Operators added by the rewrites of these rules count as present. With an opset, rules that apply only from a
+    /// later opset are left out and not parsed.
     #[doc(hidden)]
     pub fn within_reach(
         &self,

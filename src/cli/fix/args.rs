@@ -187,10 +187,10 @@ pub struct Args {
 
     /// Make an axis of an input dynamic, everywhere it flows: `images:0=batch`; may be repeated
     ///
-    /// The first axis of an input, and any axis of size 1, holds samples: each sample is computed by itself. Other
-    /// axes are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
-    /// Axes with one name have one size. Where a node fixes the size or combines samples, nothing is written, and each
-    /// such node is reported; `onnx-lint --dynamic` reports them beforehand.
+    /// The first axis of an input, and any axis of size 1, holds samples: each sample is computed by itself. Other axes
+    /// are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
+    /// Axes with the same name have the same size. Where a node fixes the size or combines samples, nothing is written,
+    /// and each such node is reported; `onnx-lint --dynamic` reports them beforehand.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 

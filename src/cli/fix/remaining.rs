@@ -32,7 +32,7 @@ const PARTIAL: &str = "EXP";
 pub struct Remaining {
     /// The errors, without suppressed ones.
     pub errors: Vec<Finding>,
-    /// Number of errors with a code and node that no error of the source has.
+    /// Number of new errors: no error of the source has the same code and node.
     new: usize,
 }
 
@@ -111,7 +111,7 @@ impl Linter<'_> {
         }
         errors.retain(|error| !suppressed.contains(&key(error)));
         let new = errors.iter().filter(|error| !open.contains_key(&key(error))).count();
-        // Users know the source: report the finding about the source for an error that it has, too.
+        // If the source has the same error, report it as found in the source, which users know.
         let errors =
             errors.into_iter().map(|error| open.get(&key(&error)).cloned().unwrap_or(error)).collect();
         Remaining { errors, new }

@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub extend_select: Vec<String>,
 
-    /// Lowest severity to show: hint, info, warning or error [default: info; hint if --select is given]
+    /// Lowest severity to show: hint, info, warning or error [default: info; hint with selected rules]
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
     pub severity: Option<Level>,
 

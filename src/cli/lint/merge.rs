@@ -66,9 +66,9 @@ pub struct OfFile {
 /// If it is not in `shown`, the list is `hidden`.
 type Index = (usize, bool, usize);
 
-/// Removes the findings of sources that a model has, too, and returns them.
+/// Removes and returns the findings of Python sources that a model has, too.
 ///
-/// Each finding of a model replaces at most one of a source, so that none at another place of the line is lost.
+/// A finding of a model replaces at most one finding of a source, so that others on the same line remain.
 pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
     let mut places: FxHashMap<(PathBuf, u32), Vec<Index>> = FxHashMap::default();
     for (file, findings) in files.iter().enumerate() {

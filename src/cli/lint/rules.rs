@@ -79,7 +79,8 @@ pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
     Ok(pages.join("\n"))
 }
 
-/// Returns the page of a rule, and how to suppress its findings.
+/// Returns the page of a rule.
+/// It explains how to suppress findings if onnx-lint reports any of the rule.
 pub fn explained(code: &str, catalog: &Catalog) -> Option<String> {
     let page = page(code, catalog)?;
     Some(if is_reported(code, catalog) { page + &suppression(code) } else { page })

@@ -100,8 +100,8 @@ impl Settings {
 
     /// Returns true if a suppression of these rules may be reported when it suppresses nothing.
     ///
-    /// This requires that at least one of the rules can report findings in this run, and that each that can is enabled
-    /// for the file. A rule that needs a missing option or log cannot.
+    /// At least one of the rules must be able to report findings in this run, and all that are able must be enabled for
+    /// the file. A rule that needs a missing option or log is not able.
     pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
         let rules =
             rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
@@ -169,7 +169,7 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
 
 /// Returns the lowest severity to show if none is set.
 ///
-/// There are many hints, so they are shown only if the command line selects rules.
+/// There are many hints, so by default they are shown only if the command line selects rules.
 fn default_severity(args: &Args) -> Level {
     let asked = args.select.is_some() || !args.extend_select.is_empty();
     if asked { Level::Hint } else { Level::Info }

@@ -41,8 +41,8 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
                     in_runtime += 1;
                     Ok(())
                 }
-                // The runtime cannot judge an example whose original it does not run, or runs with other results than
-                // our evaluator.
+                // The runtime cannot judge an example if it does not run the original, or computes other results for it
+                // than our evaluator.
                 Ok(_) => Ok(()),
                 // A valid model may be too new for the runtime, or use types that it lacks.
                 Err(why) => {

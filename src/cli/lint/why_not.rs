@@ -57,7 +57,7 @@ fn find(model: &Model, name: &str) -> Option<NodeId> {
 }
 
 /// Returns the reason for which each direction fails; empty if one matches.
-/// Of the alternatives of a pattern, only the one that matches most is explained.
+/// If a pattern has alternatives, only the one that got furthest is explained.
 fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
     let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);

@@ -13,7 +13,7 @@ use crate::graph::syntax::{Source, Span, text};
 #[derive(Clone, Debug)]
 pub struct Value {
     pub name: Arc<str>,
-    /// The first place that defines or declares it.
+    /// The place that counts as its definition, such as an input declaration or the output of a node.
     pub definition: Span,
     /// Every place of its name, including the definition, in text order.
     pub places: Vec<Span>,

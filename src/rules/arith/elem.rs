@@ -20,7 +20,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     })
 }
 
-/// Returns an element type, also from the integer that names it in attributes such as `to`.
+/// Returns an element type. An integer represents it in attributes such as `to`.
 pub fn elem(datum: &Datum) -> Option<ElemType> {
     match datum {
         Datum::Elem(elem) => Some(*elem),

@@ -83,8 +83,8 @@ fn contraction(equation: &str) -> Option<Datum> {
             axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
         axes.map(Datum::List)
     };
-    // A letter that only one operand has and the result lacks is summed before the product. Such equations
-    // are not plain products.
+    // If the result lacks a letter that only one operand has, that operand is summed over it first. Such equations are
+    // not plain products.
     let order = axes(result, &made).filter(|_| made.len() == result.len())?;
     Some(Datum::List(vec![
         axes(&batch, first)?,

@@ -133,7 +133,7 @@ struct Names {
     serial: usize,
     values: Vec<(Arc<str>, ValueAst)>,
     attrs: Vec<(Arc<str>, ExprAst)>,
-    /// Span for all parts of a pattern that is defined in another file: that of the call.
+    /// Span of the call, which replaces all spans of a pattern from another file.
     span: Option<Span>,
 }
 

@@ -76,7 +76,7 @@ pub fn expanded(
 /// Names in the body of a function, and the expressions that replace them.
 struct Names {
     serial: usize,
-    /// Span for all parts of a function that is defined in another file: that of the call.
+    /// Span of the call, which replaces all spans of a function from another file.
     span: Option<Span>,
     values: Vec<(Arc<str>, ExprAstKind)>,
     attrs: Vec<(Arc<str>, ExprAstKind)>,

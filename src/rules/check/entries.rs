@@ -106,7 +106,7 @@ pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
-    /// Opset at which operators that the rewrite writes without a version, such as `Relu`, are resolved.
+    /// Opset that determines the epoch of operators that the rewrite writes without a version.
     pub at: Option<i64>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,

@@ -92,7 +92,7 @@ pub(super) struct Checker<'r, 'a, 'f, 's> {
     statements: &'r [Statement],
     pub(super) scope: &'r mut Scope<'a>,
     pub(super) library: Library<'r>,
-    /// Opset at which operators that are written without a version, such as `Relu`, are resolved.
+    /// Opset that determines the epoch of operators that are written without a version.
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
     pub(super) nodes: Vec<NewNode>,

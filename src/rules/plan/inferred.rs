@@ -7,8 +7,8 @@ use crate::rules::host::Host;
 use crate::schema;
 
 /// Returns the opset that determines the meaning of a new node.
-/// If the epoch of `schema` is in force in the graph, this is the graph's opset, or the first opset that has
-/// `schema` if that is later. Otherwise, it is the first opset that has `schema`.
+/// It is the graph's opset if the epoch of `schema` is in force there and the opset is not before `schema`. Otherwise,
+/// it is the first opset that has `schema`.
 pub(super) fn opset_for<H: Host>(host: &H, op: &PlannedOp) -> i64 {
     let Some(schema) = op.schema else { return host.opset(&op.domain).unwrap_or(1) };
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());

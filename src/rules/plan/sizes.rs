@@ -19,7 +19,7 @@ use crate::schema;
 const OPSET: u16 = 18;
 
 /// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements.
-/// Returns `None` if no input has a size from which their sizes can be computed.
+/// Returns `None` if their sizes cannot be computed from those of inputs.
 pub(super) fn empty<H: Host>(
     host: &H,
     node: H::Node,
@@ -41,7 +41,7 @@ pub(super) fn empty<H: Host>(
 
 impl<H: Host> Env<'_, H> {
     /// Returns a value with these elements: of rank 0 for a dimension, of rank 1 for a list.
-    /// Returns `None` if no input has a size from which they can be computed.
+    /// Returns `None` if they cannot be computed from the sizes of inputs.
     pub(super) fn computed(&mut self, datum: &Datum, elem: ElemType) -> Option<Item<H::Value>> {
         let sized = self.host.sized(*self.found.nodes.last()?);
         if sized.is_empty() {

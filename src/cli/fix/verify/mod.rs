@@ -49,7 +49,7 @@ const SIZES: [(usize, bool); 11] = [
 /// Exclusive upper bounds of integer inputs, tried in this order.
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
-/// Creates a finding. Below level error, it states what was compared, or why nothing was.
+/// Creates a finding. A finding below level error states what was compared, or why nothing was.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => rule_ids::RESULTS_DIFFER,

@@ -163,7 +163,7 @@ impl Verdict {
         Ok(())
     }
 
-    /// Records that the second model fails on inputs on which the first runs.
+    /// Records that the second model fails on inputs that the first accepts.
     /// This is an error unless nothing is promised.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
