@@ -78,7 +78,7 @@ impl Catalog {
         self.iter().filter(meant).map(|(code, _)| code).collect()
     }
 
-    /// Returns true if a code begins with `prefix`.
+    /// Returns true if the code of any rule begins with `prefix`.
     pub fn has_prefix(&self, prefix: &str) -> bool {
         self.known.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
     }

@@ -75,7 +75,7 @@ functions! {
     Scalar "scalar" (Value) from host;
     /// Elements of an integer value, each an integer or symbolic, as in shape computations.
     Elements "elements" (Value) from host;
-    /// Whether every element is at least this number.
+    /// Whether every element is at least the given number.
     AtLeast "at_least" (Value, Expr) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;

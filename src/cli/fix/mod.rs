@@ -354,8 +354,8 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Reads the model at `path` or from standard input.
 ///
-/// The second result is true if it was converted from a PyTorch program. Adds faults to `done`; returns the exit status
-/// as the inner error if the input is unusable.
+/// The second result is true if the model was converted from a PyTorch program. Adds faults to `done`; returns the exit
+/// status as the inner error if the input is unusable.
 fn read(
     path: &Path,
     content: Option<Bytes>,

@@ -34,7 +34,7 @@ struct Commented {
 /// Removes suppressed findings and tracks which suppressions are used.
 pub struct Suppressions<'c> {
     catalog: &'c Catalog,
-    /// Files whose comments were read, by absolute path.
+    /// Comments of the files that were read, by absolute path; by name if an input is not a file.
     files: FxHashMap<PathBuf, Commented>,
     /// Configuration entries that suppressed a finding, by file and index.
     used_entries: FxHashSet<(Arc<Path>, usize)>,

@@ -78,7 +78,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// Evaluates functions whose first argument is not a list, or may be any datum.
+/// Evaluates functions whose first argument need not be a list.
 fn make(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Repeat, [item, n]) => Some(Datum::List(vec![item.clone(); count(n)?])),

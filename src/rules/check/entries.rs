@@ -215,6 +215,7 @@ impl Entries {
     }
 
     /// Requires an example on which the rule fires, and a similar one on which it does not.
+    /// Lowerings are exempt, as are analyses for which ONNX text cannot express an example.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
         // Examples cannot express PyTorch semantics: lowerings are tested against PyTorch itself.
         let is_lowering = self.phase == Some(Phase::Lower);
