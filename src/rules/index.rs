@@ -85,6 +85,11 @@ fn index_rule<'t>(
     let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
     let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
     let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
+    // A rewrite in both directions matches its own result, too.
+    let needs = match own("rewrite") {
+        Some("both") => Vec::new(),
+        _ => needs::operators(rule.entry("match").unwrap_or_default()),
+    };
     Ok(Indexed {
         path,
         code,
@@ -93,7 +98,7 @@ fn index_rule<'t>(
         severity: severity.ok_or(format!("{code} has no severity"))?,
         fixes: own("fixes"),
         since: setting("since").and_then(|opset| opset.parse().ok()),
-        needs: needs::operators(rule.entry("match").unwrap_or_default()),
+        needs,
         phase,
         shared,
         text: format!("{docs}{}\n{entries}}}\n", rule.header),

@@ -163,10 +163,13 @@ fn current(keyword: &str) -> &str {
 }
 
 /// Returns true if the keyword at `at` begins an entry.
-/// The `at` in `example "…" at opset 13` does not; `no_match`, `reports` and similar are not keywords.
+///
+/// A value may have the name of a keyword (`help = Relu (x)`), and the `at` in `example "…" at opset 13` begins none.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
+    let after = text[at + word(&text[at..]).len()..].trim_start();
+    let is_value = after.starts_with(['=', ',', '.', '?']);
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
-    !in_example
+    !is_value && !in_example
 }
 
 /// Iterator over the characters outside of comments, with the bracket depth.

@@ -228,7 +228,7 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
 /// Returns the failure of a run that finds no file.
 fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
-    let what = "no model, .pt2, TorchScript text, log or .py";
+    let what = "no model, .pt2, TorchScript text, log, .py or .ipynb";
     Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", ")))
 }
 
