@@ -28,6 +28,7 @@ mod fixes;
 mod found;
 mod growth;
 mod html;
+mod hub_cache;
 mod integrations;
 mod language;
 mod library;
