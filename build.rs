@@ -21,7 +21,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     compile_messages(&out)?;
     embed_rules(&out)?;
-    embed_targets(&out)
+    embed_targets(&out)?;
+    name_version();
+    Ok(())
+}
+
+/// Sets the version that the tools print: that of the package, and the commit of a release.
+/// Only releases name their commit; other builds would compile the crate again after each commit.
+fn name_version() {
+    println!("cargo:rerun-if-env-changed=ONNX_LINT_COMMIT");
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = env::var("ONNX_LINT_COMMIT").unwrap_or_default();
+    let version = if commit.is_empty() { version.to_owned() } else { format!("{version} ({commit})") };
+    println!("cargo:rustc-env=ONNX_LINT_VERSION={version}");
 }
 
 fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {

@@ -24,6 +24,9 @@ pub use failure::{Failure, Status};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// The version of the tools, with the commit if a release named it.
+pub const VERSION: &str = env!("ONNX_LINT_VERSION");
+
 /// Creates the thread pool of `--jobs`, which processes files in parallel.
 fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
     let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();

@@ -47,12 +47,49 @@ fn pre_commit_hook_fails_only_on_new_findings() {
     assert_eq!(commit(&["third_party/theirs.onnxtxt"]).status, 0);
 }
 
+/// `Cargo.toml` sets the version; other files repeat it where their format requires it.
+#[test]
+fn all_files_have_the_version_of_the_workspace() {
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = [
+        ("editors/vscode/package.json", format!("\n  \"version\": \"{version}\",")),
+        ("editors/vscode/package-lock.json", format!("\n  \"version\": \"{version}\",")),
+        ("web/npm/package.json", format!("\n  \"version\": \"{version}\",")),
+        (".pre-commit-hooks.yaml", format!("[\"onnx-lint=={version}\"]")),
+        ("action.yml", format!("\n    default: {version}\n")),
+        ("install.sh", format!("\nversion={version}\n")),
+        ("docs/integrations.md", format!("rev: v{version}\n")),
+        ("docs/integrations.md", format!("onnx-lint@v{version}\n")),
+        ("CHANGELOG.md", format!("\n## [{version}] - ")),
+        ("Cargo.toml", format!("\nversion = \"{version}\"\n")),
+    ];
+    for (name, text) in expected {
+        assert!(file(name).contains(&text), "{name} does not contain {text:?}");
+    }
+    let manifests = ["Cargo.toml", "python/Cargo.toml", "web/Cargo.toml"].map(file);
+    let others = manifests.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("version = "));
+    assert_eq!(others.count(), 1, "a package of the workspace sets its own version");
+    assert!(file("python/pyproject.toml").contains("dynamic = [\"version\"]"));
+}
+
+/// A build that names no commit prints the version alone.
+#[test]
+fn commands_print_their_version() {
+    let sandbox = Sandbox::new(&[]);
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(sandbox.lint(&["--version"]).stdout, format!("onnx-lint {version}\n"));
+    assert_eq!(sandbox.fix(&["--version"]).stdout, format!("onnx-fix {version}\n"));
+    assert_eq!(sandbox.diff(&["--version"]).stdout, format!("onnx-diff {version}\n"));
+}
+
 /// The script of the action uses existing options.
 #[test]
 fn github_action_uses_existing_options() {
     let action = file("action.yml");
     let sandbox = Sandbox::new(&[("net.onnxtxt", FAULTY)]);
-    for line in action.lines().filter(|line| line.contains("format=(")) {
+    let formats: Vec<&str> = action.lines().filter(|line| line.contains("format=(")).collect();
+    assert_eq!(formats.len(), 2);
+    for line in formats {
         let options = line
             .split(['(', ')'])
             .nth(1)

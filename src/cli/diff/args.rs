@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::cli::VERSION;
 use crate::cli::output::Color;
 
 /// Proves that two models are equal, or shows the first differences.
@@ -11,7 +12,7 @@ use crate::cli::output::Color;
 /// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names of inner
 /// values, node order, the producer and metadata may differ; names, types and order of inputs and outputs may not.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "onnx-diff", version, after_help = AFTER_HELP)]
+#[command(name = "onnx-diff", version = VERSION, after_help = AFTER_HELP)]
 pub struct Args {
     /// The first model
     #[arg(value_name = "A")]

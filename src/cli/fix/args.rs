@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{ArgGroup, Parser, ValueEnum};
 
 use super::calibrate;
+use crate::cli::VERSION;
 use crate::cli::catalog::Catalog;
 use crate::cli::config::Config;
 use crate::cli::output::{Color, When};
@@ -19,7 +20,7 @@ use crate::write::external::DEFAULT_THRESHOLD;
 
 /// Repairs and optimizes ONNX models, changes their opset, and converts PyTorch programs to ONNX.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
+#[command(name = "onnx-fix", version = VERSION, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
     /// Models, archives of `torch.export.save`, or TorchScript graphs in text form; `-` is standard input.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
 
+use crate::cli::VERSION;
 use crate::cli::config::Config;
 use crate::cli::output::Color;
 use crate::cli::paths;
@@ -16,7 +17,7 @@ use crate::diag::render::Format;
 /// Reads models (.onnx, .onnxtxt, .textproto, .json), torch.export archives (.pt2), TorchScript graphs
 /// (.torchir.txt), export logs (.log) and Python sources (.py).
 #[derive(Clone, Debug, Parser)]
-#[command(name = "onnx-lint", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+#[command(name = "onnx-lint", version = VERSION, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
