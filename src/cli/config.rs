@@ -55,7 +55,7 @@ pub struct Config {
     pub path_map: BTreeMap<String, String>,
     pub max_warnings: Option<usize>,
     pub baseline: Option<PathBuf>,
-    /// The address of the pages that `onnx-lint site` wrote.
+    /// The address of the documentation site.
     pub docs_url: Option<String>,
 }
 

@@ -17,7 +17,6 @@ pub mod paths;
 pub mod progress;
 pub mod selectors;
 pub mod server;
-pub mod site;
 pub mod targets;
 
 pub use failure::{Failure, Status};

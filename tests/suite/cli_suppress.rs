@@ -124,6 +124,19 @@ fn rule_severity_is_set_by_prefix() {
 }
 
 #[test]
+fn list_rules_as_json_has_the_pages() {
+    let sandbox = Sandbox::new(&[]);
+    sandbox.bring("docs/recipes/rknn.rule", "own/rknn.rule");
+    let ran = sandbox.lint(&["--list-rules", "--all", "--output-format", "json", "--rules", "own"]);
+    let rules: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
+    for code in ["EXP001", "ATN206", "RKN001"] {
+        let rule = rules.iter().find(|rule| rule["code"] == code).expect("the rule is listed");
+        let explained = sandbox.lint(&["--explain", code, "--rules", "own"]).stdout;
+        assert_eq!(rule["page"], explained.as_str(), "{code}");
+    }
+}
+
+#[test]
 fn list_rules_follows_the_selection() {
     let sandbox = Sandbox::new(&[]);
     let listed = |arguments: &[&str]| sandbox.lint(&[&["--list-rules"], arguments].concat()).stdout;

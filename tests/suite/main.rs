@@ -48,7 +48,6 @@ mod rule_files;
 mod rules;
 mod scripts;
 mod server;
-mod site;
 mod soundness;
 mod targets;
 mod text;

@@ -173,16 +173,6 @@ pub struct Args {
 pub enum Command {
     /// Run the language server on standard input and output
     Server,
-    /// Write the documentation as HTML pages
-    Site {
-        /// Output folder
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-
-        /// Load further rules from this folder and document them, too; may be repeated
-        #[arg(long, value_name = "DIR")]
-        rules: Vec<PathBuf>,
-    },
 }
 
 impl Args {

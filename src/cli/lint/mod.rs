@@ -35,7 +35,7 @@ use super::catalog::{Catalog, Extent, RuleInfo};
 use super::config::{Config, Configs};
 use super::output::{self, When};
 use super::progress::Progress;
-use super::{Failure, Status, crash, paths, server, site, targets};
+use super::{Failure, Status, crash, paths, server, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
@@ -43,10 +43,8 @@ use crate::read::sniff::Kind;
 
 /// Runs `onnx-lint` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    match &args.command {
-        Some(Command::Server) => return server::run(),
-        Some(Command::Site { folder, rules }) => return site::write(folder, rules).map(|()| Status::Clean),
-        None => {}
+    if let Some(Command::Server) = args.command {
+        return server::run();
     }
     if !args.test_rules.is_empty() {
         let look = output::look(&std::io::stdout(), args.color.when);
@@ -219,7 +217,8 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
     let known = catalog.iter().filter(|(code, _)| codes.contains(code));
     let page = |(code, known): (&str, &RuleInfo)| {
         let text = rules::page(code, &catalog).unwrap_or_default();
-        let url = config.docs_url.as_ref().map(|site| site::page_of_rule(site, code));
+        let url =
+            config.docs_url.as_ref().map(|site| format!("{}/rules/{code}.html", site.trim_end_matches('/')));
         Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text, url }
     };
     Ok(known.map(page).collect())

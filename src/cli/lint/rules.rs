@@ -25,23 +25,25 @@ pub fn list(args: &Args, catalog: &Catalog, settings: &Settings) -> String {
     let rules = selected.filter_map(|(code, known)| Some((code, known, settings.level(code, known.level)?)));
     match format {
         Format::Json => {
-            let rules: Vec<Value> = rules.map(object).collect();
+            let rules: Vec<Value> = rules.map(|rule| object(rule, catalog)).collect();
             serde_json::to_string_pretty(&rules).unwrap_or_default() + "\n"
         }
-        Format::JsonLines => rules.map(|rule| format!("{}\n", object(rule))).collect(),
+        Format::JsonLines => rules.map(|rule| format!("{}\n", object(rule, catalog))).collect(),
         _ => lines(&rules.collect::<Vec<_>>()),
     }
 }
 
 type Listed<'c> = (&'c str, &'c RuleInfo, Level);
 
-fn object((code, known, level): Listed) -> Value {
+/// Describes a rule, with the page that `--explain` prints.
+fn object((code, known, level): Listed, catalog: &Catalog) -> Value {
     json!({
         "code": code,
         "rule": known.name,
         "severity": level.name(),
         "fix": known.fix,
         "summary": known.summary,
+        "page": explained(code, catalog),
     })
 }
 

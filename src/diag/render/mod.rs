@@ -27,9 +27,6 @@ use std::sync::Arc;
 use super::finding::{Finding, Level};
 
 pub use full::findings;
-#[cfg(feature = "tools")]
-#[doc(hidden)]
-pub use html::{STYLE, escaped, markdown, prose};
 pub use look::Look;
 #[cfg(feature = "tools")]
 pub(crate) use look::wrapped;

@@ -17,43 +17,6 @@ pub fn html(markdown: &str) -> String {
     written(events)
 }
 
-/// Renders a standalone page.
-/// `link` maps link targets. If `code` returns a target for a code span, the span becomes a link.
-#[cfg(feature = "tools")]
-pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut linked = 0;
-    let events = events(markdown).flat_map(|event| match event {
-        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            linked += 1;
-            vec![Event::Start(Tag::Link { link_type, dest_url: link(&dest_url).into(), title, id })]
-        }
-        Event::End(TagEnd::Link) => {
-            linked -= 1;
-            vec![Event::End(TagEnd::Link)]
-        }
-        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            vec![Event::Start(Tag::Image { link_type, dest_url: link(&dest_url).into(), title, id })]
-        }
-        Event::Code(text) => match code(&text).filter(|_| linked == 0) {
-            Some(to) => {
-                vec![Event::InlineHtml(format!("<a href=\"{to}\">").into()), Event::Code(text), end()]
-            }
-            None => vec![Event::Code(text)],
-        },
-        Event::Start(Tag::Table(columns)) => {
-            vec![Event::Html("<div class=\"table\">".into()), Event::Start(Tag::Table(columns))]
-        }
-        Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), Event::Html("</div>\n".into())],
-        event => vec![event],
-    });
-    written(events)
-}
-
-#[cfg(feature = "tools")]
-fn end() -> Event<'static> {
-    Event::InlineHtml("</a>".into())
-}
-
 /// Parses Markdown, turning HTML into text.
 fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {

@@ -3,7 +3,7 @@
 //! It is also well-formed XML, so that tests can parse it.
 
 mod graph;
-pub mod markdown;
+mod markdown;
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use super::{Page, Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
 /// Style sheet of the page.
-pub const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
 
 /// Maximum length of code lines; longer ones are cut.
 const ROOM: usize = 200;
@@ -67,12 +67,12 @@ pub fn render(run: Run) -> String {
 }
 
 /// Escapes text for HTML.
-pub fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     escape(legal(text)).into_owned()
 }
 
 /// Escapes text for HTML, with the parts between backticks as code.
-pub fn prose(text: &str) -> String {
+fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // An unmatched backtick is literal.
     if parts.len().is_multiple_of(2) {
