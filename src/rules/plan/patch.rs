@@ -24,13 +24,17 @@ pub fn patch(
     direction: &Direction,
     found: Match<ValueId, NodeId>,
 ) -> Option<Patch> {
-    let plan = plan(host, direction, found).ok()?;
+    let mut plan = plan(host, direction, found).ok()?;
     // Rules for lowering cannot exclude all unsupported types by conditions.
     if rule.phase == Phase::Lower && !can_run(host, &plan) {
         return None;
     }
     let root = *plan.found.nodes.last()?;
     let what = format!("fixed `{}`", host.model.nodes[root].op_name());
+    if rule.phase == Phase::Lower {
+        // The nodes before it are lowered by rules of their own.
+        plan.found.nodes.retain(|&node| node == root);
+    }
     let with = plan.found.nodes.iter().copied().filter(|&node| node != root).collect();
     let change = Change { with, ..Change::new(rule.by(), Site::Node(root), what) };
     let mut patch = into_patch(plan, host.model, host.graph, Some(&rule.code), change)?;
