@@ -17,7 +17,9 @@ make_environment() {
     echo "Installing $2 into $venv"
     rm -rf "$venv"
     python3 -m venv "$venv"
-    "$venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-deps --requirement "$requirements"
+    local python=$venv/bin/python
+    [ -e "$python" ] || python=$venv/Scripts/python.exe # on Windows
+    "$python" -m pip --disable-pip-version-check install --quiet --no-deps --requirement "$requirements"
     cp "$requirements" "$venv/requirements.txt"
 }
 

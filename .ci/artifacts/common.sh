@@ -19,7 +19,8 @@ export DIST TRIPLE VERSION CARGO_TARGET_DIR=$TARGET
 # Creates the environment of the release tools, and puts its commands on the PATH.
 use_tools() {
     make_environment "$TARGET/release-tools" .ci/artifacts/requirements.txt
-    PATH=$TARGET/release-tools/bin:$PATH
+    # The second folder is that of Windows.
+    PATH=$TARGET/release-tools/bin:$TARGET/release-tools/Scripts:$PATH
 }
 
 # Compiles the commands, unless ONNX_LINT_BIN names a folder with compiled ones, and sets BIN to their folder.
@@ -30,7 +31,11 @@ build_commands() {
     case $TRIPLE in
     *-linux-gnu)
         use_tools
-        cargo zigbuild --release --locked --bins --target "$TRIPLE.2.28"
+        cargo zigbuild --quiet --release --locked --bins --target "$TRIPLE.2.28"
+        ;;
+    *-linux-musl)
+        use_tools
+        cargo zigbuild --quiet --release --locked --bins --target "$TRIPLE"
         ;;
     *) cargo build --release --locked --bins --target "$TRIPLE" ;;
     esac
