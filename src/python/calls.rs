@@ -257,7 +257,9 @@ impl<'t> Interpreter<'t> {
         match path {
             "functools.partial" => return self.partial(call),
             "torch.jit.is_scripting" | "torch.jit.is_scripting()" => return Value::Bool(Some(false)),
-            "torch.jit.is_tracing" | "torch.onnx.is_in_onnx_export" => return Value::Bool(Some(true)),
+            "torch.jit.is_tracing" | "torch.onnx.is_in_onnx_export" | "torchvision._is_tracing" => {
+                return Value::Bool(Some(true));
+            }
             _ => {}
         }
         if let Some(name) = path.strip_prefix("torch.") {

@@ -89,8 +89,9 @@ fn lint_excerpt(excerpt: &Excerpt, file: &str, sources: &SourceFiles) -> Vec<Fin
 
 fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     let Some(tree) = syntax::parse(text) else { return vec![] };
-    let mut findings = look(text, &tree, file, &[], sources);
-    let outcome = script::lint(text, tree.clone(), file, sources);
+    let program = Program::of(tree.root_node(), text);
+    let mut findings = look(text, &tree, &program, file, &[], sources);
+    let outcome = script::lint(text, tree.clone(), &program, file, sources);
     if let Some(way) = outcome.way {
         script::adjust(&mut findings, way);
     }
@@ -130,17 +131,24 @@ pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFil
     if lines.is_empty() {
         return vec![];
     }
-    syntax::parse(text).map_or_else(Vec::new, |tree| look(text, &tree, file, lines, sources))
+    let Some(tree) = syntax::parse(text) else { return vec![] };
+    look(text, &tree, &Program::of(tree.root_node(), text), file, lines, sources)
 }
 
-fn look(text: &str, tree: &Tree, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
+fn look<'a>(
+    text: &'a str,
+    tree: &'a Tree,
+    program: &'a Program<'a>,
+    file: &str,
+    lines: &[u32],
+    sources: &SourceFiles,
+) -> Vec<Finding> {
     let library = Library::default();
     let root = tree.root_node();
-    let program = Program::of(root, text);
-    let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
+    let mut interpreter = Interpreter::new(text, Arc::from(file), program, root);
     interpreter.abroad =
         Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
-    let wanted = functions_at(&program, lines);
+    let wanted = functions_at(program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
     // A function is attributed to the first one that reaches it, so the wanted functions run first.
     let modules =

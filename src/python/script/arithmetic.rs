@@ -23,8 +23,9 @@ impl<'t> Machine<'t> {
         if let (Some(a), Some(b)) = (left.number(), right.number()) {
             return Ok(number(operator, left, right, a, b));
         }
-        if let Some(array) = self.array_binary(operator, left, right, node) {
-            return Ok(array);
+        let derived = self.derived_dimension(operator, left, right);
+        if let Some(value) = derived.or_else(|| self.array_binary(operator, left, right, node)) {
+            return Ok(value);
         }
         Ok(match (operator, left, right) {
             ("+", Value::Str(a), Value::Str(b)) => Value::str(&format!("{a}{b}")),

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tree_sitter::Node;
+
 use crate::diag::{Finding, Level, rule_ids};
 
 use super::calls::Args;
@@ -113,6 +115,22 @@ impl<'t> Machine<'t> {
         self.tell(checked.findings);
         raised(checked.raised)?;
         Ok(self.exported(path, &model, args))
+    }
+
+    /// Returns the arguments that `to_onnx(file_path, input_sample)` of Lightning passes on.
+    pub fn lightning_arguments(&self, model: &Value<'t>, args: &Args<'t>) -> Args<'t> {
+        let own = ["file_path", "input_sample"];
+        let given = |at: usize| {
+            let named = args.keywords.iter().find(|(name, ..)| &**name == own[at]);
+            let named = named.map(|(_, value, node)| (value.clone(), *node));
+            args.positional.get(at).cloned().or(named)
+        };
+        let by_default = || (self.attribute_of(model, "example_input_array").unwrap_or_default(), None);
+        let sample = given(1).filter(|(value, _)| *value != Value::None).unwrap_or_else(by_default);
+        let positional = vec![(model.clone(), None), sample, given(0).unwrap_or_default()];
+        let is_passed = |(name, ..): &&(Rc<str>, Value<'t>, Option<Node<'t>>)| !own.contains(&&**name);
+        let keywords = args.keywords.iter().filter(is_passed).cloned().collect();
+        Args { node: args.node, positional, keywords, open: args.open }
     }
 
     /// Returns the example that an exporter runs the model on, if it is known.

@@ -24,9 +24,10 @@ pub struct ScriptFile {
     pub tree: Tree,
 }
 
-/// Returns a script and the local files that it may import, the script first.
-pub fn files(script: &str, tree: Tree, path: &str, sources: &SourceFiles) -> Vec<ScriptFile> {
+/// Returns a script and the files of `sources` that it may import, the script first.
+pub fn files(script: &str, tree: Tree, path: &str, sources: Option<&SourceFiles>) -> Vec<ScriptFile> {
     let mut found = vec![ScriptFile { path: Arc::from(path), text: Arc::from(script), tree }];
+    let Some(sources) = sources else { return found };
     let mut at = 0;
     let mut total = 0;
     while at < found.len() {

@@ -40,6 +40,10 @@ impl<'t> Machine<'t> {
                         self.contexts.push(context.clone());
                         return Ok(self.entered(&context));
                     }
+                    if name == "to_onnx" && self.is_module(object) == Some(true) {
+                        let args = self.lightning_arguments(object, args);
+                        return self.export_call("torch.onnx.export", None, &args);
+                    }
                     if export::is_export_method(name) {
                         return self.export_call(&format!(".{name}"), Some(object), args);
                     }

@@ -48,6 +48,8 @@ use tree_sitter::Tree;
 use crate::diag::{Finding, Level, rule_ids};
 use crate::source::SourceFiles;
 
+use super::program::Program;
+
 use machine::Machine;
 
 use export_call::way;
@@ -65,15 +67,14 @@ pub struct Outcome {
 }
 
 /// Runs a script.
-pub fn lint(script: &str, tree: Tree, path: &str, sources: &SourceFiles) -> Outcome {
+pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &SourceFiles) -> Outcome {
     let is_script = is_script(script);
-    let none = SourceFiles::default();
-    let files = files::files(script, tree, path, if is_script { sources } else { &none });
+    let files = files::files(script, tree, path, is_script.then_some(sources));
     let mut machine = Machine::new(&files);
     if is_script {
         machine.run();
     }
-    machine.check_names();
+    machine.check_names(program);
     let way = way(&mut machine);
     let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
     let steady = steady.map(|(_, line)| *line).collect();

@@ -83,8 +83,8 @@ impl<'t> Machine<'t> {
                 self.set_attribute(module, "_compiled_call_impl", Value::Bool(true));
                 return Ok(Value::None);
             }
-            "load_state_dict"
-            | "named_parameters"
+            "load_state_dict" => return Ok(self.instance(LOADED_KEYS, vec![], true)),
+            "named_parameters"
             | "named_modules"
             | "get_submodule"
             | "register_forward_hook"
@@ -182,6 +182,9 @@ impl<'t> Machine<'t> {
         Ok(module.clone())
     }
 }
+
+/// Class of the result of `load_state_dict`.
+pub const LOADED_KEYS: &str = "torch.nn.modules.module._IncompatibleKeys";
 
 /// Converts a tensor of floats to another dtype.
 fn to_float(tensor: &mut Tensor, dtype: Option<DType>) {

@@ -1,31 +1,44 @@
 //! Names that PyTorch does not have, in code that the script does not run.
 
+use tree_sitter::Node;
+
 use super::super::program::Program;
-use super::super::syntax::{children, field, text};
+use super::super::syntax::{field, text};
 use super::machine::{Machine, Stop};
+
+/// Code in which a name may be missing on purpose: it may be for another release of PyTorch.
+const GUARDED: [&str; 4] = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
 
 impl<'t> Machine<'t> {
     /// Reports the missing names of the whole script, except in code that may be skipped on purpose.
-    pub fn check_names(&mut self) {
-        let root = self.files[0].tree.root_node();
+    pub fn check_names(&mut self, program: &Program) {
         let source = self.source(0);
-        let program = Program::of(root, source);
-        let mut todo = vec![root];
-        while let Some(node) = todo.pop() {
-            // Code below a condition or `try` may be for another version of PyTorch.
-            let is_guarded = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
-            if is_guarded.contains(&node.kind()) {
+        let files = self.files;
+        let mut cursor = files[0].tree.walk();
+        loop {
+            let node = cursor.node();
+            if node.kind() == "attribute" {
+                self.check_name(node, program, source);
+            }
+            if !GUARDED.contains(&node.kind()) && cursor.goto_first_child() {
                 continue;
             }
-            if node.kind() == "attribute"
-                && let (Some(object), Some(name)) = (field(node, "object"), field(node, "attribute"))
-                && is_imported(&program, text(object, source))
-                && let Some(Stop::Raised(raised)) =
-                    self.missing_name(&program.full_path(text(object, source)), text(name, source), node)
-            {
-                self.tell(raised.finding);
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
             }
-            todo.extend(children(node));
+        }
+    }
+
+    fn check_name(&mut self, node: Node<'t>, program: &Program, source: &str) {
+        let (Some(object), Some(name)) = (field(node, "object"), field(node, "attribute")) else { return };
+        let object = text(object, source);
+        if is_imported(program, object)
+            && let Some(Stop::Raised(raised)) =
+                self.missing_name(&program.full_path(object), text(name, source), node)
+        {
+            self.tell(raised.finding);
         }
     }
 }

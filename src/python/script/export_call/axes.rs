@@ -6,6 +6,7 @@ use crate::diag::Level;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, AXIS_ORDER, AXIS_OUT_OF_RANGE, NAME_COUNT, UNKNOWN_AXIS_NAME};
 
 use super::super::super::report::Piece;
+use super::super::torch::DIM;
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::request::Exporter;
@@ -94,7 +95,7 @@ impl<'t> Check<'_, '_, 't> {
         if self.request.exporter == Exporter::Tracing
             && let Some((_, name)) = names.iter().find(|(_, name)| !is_name(name))
         {
-            let is_dim = self.machine.library_class(name).as_deref() == Some("torch.export.Dim");
+            let is_dim = self.machine.library_class(name).as_deref() == Some(DIM);
             let what = if is_dim { "a `Dim`" } else { "no string" };
             self.say_raised(
                 Words::new(ARGUMENT_TYPE, entry.node, format!("the name of an axis of `{of}` is {what}"))

@@ -9,6 +9,7 @@ use crate::diag::{Applicability, Level};
 
 use super::super::super::report::Piece;
 use super::super::heap::Object;
+use super::super::module_methods::LOADED_KEYS;
 use super::super::tensor::DType;
 use super::super::torch::torchvision::classifier;
 use super::super::value::Value;
@@ -110,6 +111,9 @@ impl<'t> Check<'_, '_, 't> {
                             "a container without `forward`",
                             "use `nn.Sequential`, or write a module with `forward`",
                         ),
+                        Some(LOADED_KEYS) => {
+                            ("the result of `load_state_dict`", "load the weights in a statement of its own")
+                        }
                         Some(class) if class.starts_with("torch.optim.") => {
                             ("an optimizer", "pass the module")
                         }
@@ -215,7 +219,7 @@ impl<'t> Check<'_, '_, 't> {
             Exporter::Dynamo => {
                 (Level::Warning, "the file has a Dropout, which some runtimes run as in training")
             }
-            Exporter::Program if self.is_trained() => (Level::Warning, "the program computes as in training"),
+            Exporter::Program if self.is_trained() => (Level::Info, "the program computes as in training"),
             Exporter::Program => (Level::Error, "the program computes as in training"),
             _ => (
                 Level::Error,
@@ -241,9 +245,10 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Returns true if the script trains: a program in training mode may be meant.
+    /// Returns true if the script trains after the export: a program in training mode is meant.
     fn is_trained(&self) -> bool {
-        ["torch.optim", "prepare_qat", ".backward("].iter().any(|part| self.source().contains(part))
+        let after = self.source().get(self.request.call.node.end_byte()..).unwrap_or("");
+        ["prepare_qat", ".backward("].iter().any(|part| after.contains(part))
     }
 
     /// Reports a float64 model with layers for which ONNX Runtime has no float64 kernel.

@@ -9,6 +9,7 @@ use crate::diag::rule_ids::{
 
 use super::super::binding::ParameterKind;
 use super::super::tensor::Tensor;
+use super::super::torch::DIM;
 use super::super::value::{Ref, Value};
 use super::check::{Check, Words};
 use super::request::{Exporter, Input};
@@ -260,10 +261,30 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Checks a size of the example against its `Dim`, and other axes of the same `Dim`.
     fn dim_range(&mut self, size: i64, axis: usize, dim: &Value<'t>, node: Node<'t>, seen: &mut Seen) {
-        let Some(object) = dim.object() else { return };
-        if self.machine.library_class(dim).as_deref() != Some("torch.export.Dim") {
+        if self.machine.library_class(dim).as_deref() != Some(DIM) {
             return;
         }
+        // `2 * h` has the size of `h`, multiplied.
+        let part = |name: &str| self.machine.attribute_of(dim, name);
+        let whole = |name: &str, default: i64| part(name).and_then(|part| part.int()).unwrap_or(default);
+        let (factor, offset) = (whole("factor", 1).max(1), whole("offset", 0));
+        let root = part("root").unwrap_or_else(|| dim.clone());
+        if (size - offset) % factor != 0 {
+            self.say_raised(
+                Words::new(
+                    DIM_RANGE,
+                    node,
+                    format!(
+                        "axis {axis} has size {size} in the example, no multiple of {factor} plus {offset}"
+                    ),
+                )
+                .note("the exporter raises a ConstraintViolationError")
+                .help("change the factor of the `Dim`, or the example"),
+            );
+            return;
+        }
+        let (dim, whole_size, size) = (&root, size, (size - offset) / factor);
+        let Some(object) = dim.object() else { return };
         let limit = |name: &str| self.machine.attribute_of(dim, name).and_then(|value| value.int());
         let name = self.machine.attribute_of(dim, "name");
         let name = name.as_ref().and_then(Value::text).unwrap_or("a dimension").to_owned();
@@ -275,7 +296,12 @@ impl<'t> Check<'_, '_, 't> {
                 Words::new(
                     DIM_RANGE,
                     node,
-                    format!("axis {axis} has size {size} in the example, but `{name}` is {range}"),
+                    match size == whole_size {
+                        true => format!("axis {axis} has size {size} in the example, but `{name}` is {range}"),
+                        false => format!(
+                            "axis {axis} has size {whole_size} in the example, so `{name}` is {size}, not {range}"
+                        ),
+                    },
                 )
                 .note("the exporter raises a ConstraintViolationError")
                 .help("change the range of the `Dim`, or the example"),

@@ -29,6 +29,9 @@ use super::calls::Args;
 use super::machine::{Eval, Machine};
 use super::value::Value;
 
+/// Class of the symbolic dimensions of `torch.export`.
+pub const DIM: &str = "torch.export.Dim";
+
 impl<'t> Machine<'t> {
     /// Calls a function or class of `torch`; `name` is its path without `torch.`.
     pub fn torch_call(&mut self, path: &str, name: &str, args: &Args<'t>) -> Eval<'t> {
@@ -179,6 +182,34 @@ impl<'t> Machine<'t> {
         let limit = |limit: &str| args.keyword(limit).cloned().unwrap_or(Value::None);
         let name = name.cloned().unwrap_or_default();
         let attributes = vec![("name", name), ("min", limit("min")), ("max", limit("max"))];
-        self.instance("torch.export.Dim", attributes, false)
+        self.instance(DIM, attributes, false)
+    }
+
+    /// Evaluates `2 * dim`, `dim + 1` and `dim - 1`; `None` if no operand is a `Dim`.
+    pub fn derived_dimension(
+        &mut self,
+        operator: &str,
+        left: &Value<'t>,
+        right: &Value<'t>,
+    ) -> Option<Value<'t>> {
+        let is_dim = |value: &Value<'t>| self.library_class(value).as_deref() == Some(DIM);
+        let (dim, number) = match (is_dim(left), is_dim(right)) {
+            (true, false) => (left, right.int()),
+            (false, true) => (right, left.int()),
+            _ => return None,
+        };
+        let part = |name: &str| self.attribute_of(dim, name);
+        let whole = |name: &str, default: i64| part(name).and_then(|part| part.int()).unwrap_or(default);
+        let (root, factor, offset) = (part("root"), whole("factor", 1), whole("offset", 0));
+        let root = root.unwrap_or_else(|| dim.clone());
+        let derived = number.and_then(|number| match operator {
+            "*" => Some((factor.checked_mul(number)?, offset.checked_mul(number)?)),
+            "+" => Some((factor, offset.checked_add(number)?)),
+            "-" if dim == left => Some((factor, offset.checked_sub(number)?)),
+            _ => None,
+        });
+        let Some((factor, offset)) = derived else { return Some(Value::Unknown) };
+        let attributes = vec![("root", root), ("factor", Value::Int(factor)), ("offset", Value::Int(offset))];
+        Some(self.instance(DIM, attributes, false))
     }
 }
