@@ -88,7 +88,10 @@ def _saved(program, stem: Path) -> str:
     if not trials:
         raise ValueError("no results")
     torch.save(trials, stem.with_name(stem.name + ".pt"))
-    torch.export.save(exported, stem.with_name(stem.name + ".pt2"))
+    # A run that is interrupted leaves no partial archive.
+    part = stem.with_name(stem.name + ".part.pt2")
+    torch.export.save(exported, part)
+    part.rename(stem.with_name(stem.name + ".pt2"))
     return f"{len(trials)} sizes"
 
 

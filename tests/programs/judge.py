@@ -39,7 +39,7 @@ def main():
     torch.set_num_threads(1)
     log = options.folder / "verdicts.tsv"
     log.write_text("")
-    cases = [case for case in sorted(options.folder.glob("*.pt2")) if options.only in case.name]
+    cases = [case for case in sorted(options.folder.glob("*.pt2")) if options.only in case.name and ".part." not in case.name]
     forked(
         cases,
         lambda case: _judge(case, options, log),
