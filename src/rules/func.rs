@@ -203,6 +203,11 @@ functions! {
     /// Undefined for an ellipsis, a letter repeated in one operand, and a letter reduced in one operand
     /// only.
     Contraction "contraction" (Expr);
+    /// Alignment of the operands of an Einsum with an explicit result, as lists: for each operand, the
+    /// permutation that orders its axes, and the axes to insert; then the axes to sum.
+    /// The axes of the result come first, in their order. Undefined for an ellipsis, and for a letter
+    /// repeated in one operand or in the result.
+    Alignment "alignment" (Expr);
 }
 
 impl Func {

@@ -14,6 +14,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
             canonical(&expanded(text, &ranks?)?).map(|text| Datum::Str(Arc::from(text)))
         }
         (Func::Contraction, [Datum::Str(text)]) => contraction(&canonical(text)?),
+        (Func::Alignment, [Datum::Str(text)]) => alignment(&canonical(text)?),
         _ => None,
     }
 }
@@ -58,14 +59,44 @@ fn expanded(text: &str, ranks: &[usize]) -> Option<String> {
     Some(format!("{}->{}", terms?.join(","), write(&result, most)?))
 }
 
+/// Returns true if a term has no ellipsis, and no letter twice.
+fn is_plain(term: &str) -> bool {
+    let mut letters = term.char_indices();
+    letters.all(|(at, letter)| letter.is_ascii_lowercase() && !term[..at].contains(letter))
+}
+
+/// Returns the alignment of the operands; see [`Func::Alignment`].
+fn alignment(equation: &str) -> Option<Datum> {
+    let (inputs, result) = equation.split_once("->")?;
+    let terms: Vec<&str> = inputs.split(',').collect();
+    if !terms.iter().copied().chain([result]).all(is_plain) || !result.chars().all(|a| inputs.contains(a)) {
+        return None;
+    }
+    let mut order: Vec<char> = result.chars().collect();
+    for letter in inputs.chars().filter(char::is_ascii_lowercase) {
+        if !order.contains(&letter) {
+            order.push(letter);
+        }
+    }
+    let list = |axes: Vec<usize>| -> Option<Datum> {
+        let axes: Option<Vec<Datum>> =
+            axes.into_iter().map(|axis| Some(Datum::Int(i64::try_from(axis).ok()?))).collect();
+        axes.map(Datum::List)
+    };
+    let mut lists = Vec::new();
+    for term in terms {
+        lists.push(list(order.iter().filter_map(|letter| term.find(*letter)).collect())?);
+        let places = order.iter().enumerate();
+        lists.push(list(places.filter(|(_, letter)| !term.contains(**letter)).map(|(at, _)| at).collect())?);
+    }
+    lists.push(list((result.len()..order.len()).collect())?);
+    Some(Datum::List(lists))
+}
+
 /// Classifies the axes of a two-operand contraction; see [`Func::Contraction`].
 fn contraction(equation: &str) -> Option<Datum> {
     let (inputs, result) = equation.split_once("->")?;
     let (first, second) = inputs.split_once(',')?;
-    let is_plain = |term: &str| {
-        let mut letters = term.char_indices();
-        letters.all(|(at, letter)| letter.is_ascii_lowercase() && !term[..at].contains(letter))
-    };
     if ![first, second, result].into_iter().all(is_plain) {
         return None;
     }

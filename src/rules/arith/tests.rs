@@ -55,6 +55,20 @@ fn ellipses_are_expanded_by_ranks() {
 }
 
 #[test]
+fn operands_of_einsum_are_aligned() {
+    let aligned = |equation: &str, expected: Option<&[&[i64]]>| {
+        let expected = expected.map(|lists| Datum::List(lists.iter().map(|axes| list(axes)).collect()));
+        check(Func::Alignment, &[Datum::Str(equation.into())], expected);
+    };
+    aligned("ab->ba", Some(&[&[1, 0], &[], &[]]));
+    aligned("ab->", Some(&[&[0, 1], &[], &[0, 1]]));
+    aligned("bc,ab,->ca", Some(&[&[1, 0], &[1], &[0, 1], &[0], &[], &[0, 1, 2], &[2]]));
+    aligned("aa->a", None);
+    aligned("a->b", None);
+    aligned("...a->a", None);
+}
+
+#[test]
 fn axes_of_contractions_are_classified() {
     let text = |text: &str| Datum::Str(text.into());
     let product = |equation, expected: Option<[&[i64]; 7]>| {
