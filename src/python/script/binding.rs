@@ -96,13 +96,39 @@ impl<'t> Machine<'t> {
         let decorators: Vec<Node<'t>> =
             children(node).into_iter().filter(|child| child.kind() == "decorator").collect();
         let value = match definition.kind() {
-            "class_definition" => self.class_definition(definition, &decorators)?,
+            "class_definition" => self.decorated_class(definition, decorators)?,
             _ => self.function(definition, &decorators),
         };
         if let Some(name) = field(definition, "name") {
             self.set_variable(self.text(name), value);
         }
         Ok(())
+    }
+
+    /// Runs the definition of a class, and the functions of the script that decorate it.
+    fn decorated_class(&mut self, definition: Node<'t>, decorators: Vec<Node<'t>>) -> Eval<'t> {
+        let (mut own, mut others) = (vec![], vec![]);
+        for decorator in decorators {
+            match self.own_decorator(decorator) {
+                Some(function) => own.push(function),
+                None => others.push(decorator),
+            }
+        }
+        let mut class = self.class_definition(definition, &others)?;
+        for function in own.into_iter().rev() {
+            class = self.invoke(&function, &Args::of(definition, vec![class]))?;
+        }
+        Ok(class)
+    }
+
+    /// Returns the function of `@register` or `@register("name")`, if the script defines it.
+    fn own_decorator(&mut self, decorator: Node<'t>) -> Option<Value<'t>> {
+        let expression = children(decorator).first().copied()?;
+        let name = field(expression, "function").unwrap_or(expression);
+        if !matches!(self.variable(self.text(name)), Value::Function(_)) {
+            return None;
+        }
+        self.evaluate(expression).ok().filter(|value| matches!(value, Value::Function(_)))
     }
 
     /// Returns the parameters of a function or lambda.
