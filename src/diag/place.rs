@@ -54,7 +54,9 @@ pub struct GraphPlace {
     pub text: Arc<str>,
     /// Relevant part of `text`, in bytes.
     pub span: (u32, u32),
-    /// The same part in the file, if the model was read from ONNX text. Its `text` is empty if the line is long.
+    /// The same part in the file, if the model was read from ONNX text.
+    ///
+    /// Its `text` is empty if the line is long.
     pub at: Option<TextPlace>,
 }
 

@@ -110,8 +110,10 @@ impl<'m> Sides<'m> {
         self.model.producer(value).is_some_and(|(node, _)| &*self.model.nodes[node].op_type != "Constant")
     }
 
-    /// Returns true if two nodes correspond: their first outputs have the same name, or they have the same operator and
-    /// the same common inputs. An input is common if its class has values of both models.
+    /// Returns true if two nodes correspond.
+    ///
+    /// Their first outputs have the same name, or they have the same operator and the same common inputs. An input is
+    /// common if its class has values of both models.
     fn is_meant(&self, a: NodeId, b: NodeId) -> bool {
         let name =
             |node: NodeId| self.model.nodes[node].output(0).map(|value| &self.model.values[value].name);

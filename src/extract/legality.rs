@@ -40,7 +40,9 @@ impl Target {
         self.taken(egraph, call)
     }
 
-    /// Checks a call against the target runtimes, regardless of the specification. Unknown support is accepted.
+    /// Checks a call against the target runtimes, regardless of the specification.
+    ///
+    /// Unknown support is accepted.
     ///
     /// # Errors
     /// The limitation of the first runtime that does not support it.

@@ -56,7 +56,9 @@ pub struct Rewritten {
     pub is_within: bool,
     /// Whether a limit of the search was reached.
     pub is_cut: bool,
-    /// Whether the node count increased: a decomposition may simplify further once its own facts are inferred.
+    /// Whether the node count increased.
+    ///
+    /// A decomposition may simplify further once its own facts are inferred.
     pub is_longer: bool,
     /// Whether nodes were converted to another opset, where optimizations may match them.
     pub is_converted: bool,

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::options::Options;
 use crate::targets::{Profile, Targets};
 
-/// Returns the target profiles that the rewrite of a graph respects: it avoids nodes that they do not support.
+/// Returns the profiles of runtimes whose unsupported nodes the rewrite of a graph avoids.
 ///
 /// These are the target runtimes. A conversion without a target runtime prefers operators that ONNX Runtime supports:
 /// several equivalent forms are legal at an opset, but some have no kernel.

@@ -187,8 +187,9 @@ mod tests {
         }
     }
 
-    /// Every code of a change other than a repair belongs to a pass, except `EQUAL_INITIALIZERS`, whose fix has another
-    /// code.
+    /// Every code of a change other than a repair belongs to a pass.
+    ///
+    /// `EQUAL_INITIALIZERS` is an exception: its fix has another code.
     #[test]
     fn codes_of_changes_belong_to_passes() {
         let owned: FxHashSet<&str> = passes().iter().flat_map(|pass| pass.codes).map(|id| id.code).collect();

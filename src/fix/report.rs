@@ -45,7 +45,9 @@ pub struct Report {
     /// Nodes kept in float32 although another type was requested, in file order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptNode>,
-    /// Limits that were reached, one sentence each: the result is valid, but not all fixes or rewrites were applied.
+    /// Limits that were reached, one sentence each.
+    ///
+    /// The result is valid, but not all fixes or rewrites were applied.
     pub limits: Vec<String>,
     /// Other notes, one sentence each.
     pub notes: Vec<String>,

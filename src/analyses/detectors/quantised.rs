@@ -84,7 +84,7 @@ fn not_positive(cx: &LintContext, node: &Node, input: usize) -> Option<f64> {
     scales.into_iter().find(|scale| !(scale.is_finite() && *scale > 0.0))
 }
 
-/// Returns the number of scales, the axis, and the size of the axis, if the number differs from the size.
+/// Returns the number of scales, the axis and its size, if the number differs from the size.
 ///
 /// A single scale is valid for any size. Blocked quantization is not checked.
 fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {

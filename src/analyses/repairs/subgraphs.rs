@@ -1,4 +1,6 @@
-//! Repairs of subgraphs: outer values as outputs, types that differ between branches or iterations, wrong declarations.
+//! Repairs of subgraphs: outer values as outputs, types that differ between runs, wrong declarations.
+//!
+//! A run is a branch of an `If` or an iteration of a loop.
 
 use super::Casts;
 use super::lossless::is_numeric;

@@ -16,7 +16,7 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
     cx.bind_outputs(id, &made, &layouts)
 }
 
-/// Converts each of these inputs to hold the samples on its batch axis; returns the layout of the last input.
+/// Moves the samples of each of these inputs to its batch axis; returns the layout of the last input.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();
     for &(input, axis) in inputs {

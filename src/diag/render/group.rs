@@ -44,7 +44,9 @@ fn place(finding: &Finding, first: &Finding) -> String {
     }
 }
 
-/// Groups similar findings: same file, rule, level, wording and Python line. Up to [`SHOWN_EACH`] are not grouped.
+/// Groups similar findings: same file, rule, level, wording and Python line.
+///
+/// Up to [`SHOWN_EACH`] are not grouped.
 pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let line = finding.source.as_ref().map(|source| (source.file.to_string(), source.line));

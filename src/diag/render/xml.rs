@@ -15,8 +15,9 @@ pub fn document(body: impl FnOnce(&mut Writer<Vec<u8>>) -> std::io::Result<()>) 
     text
 }
 
-/// Replaces the characters that XML 1.0 forbids even when escaped, and other control characters. Keeps tabs and line
-/// ends.
+/// Replaces the characters that XML 1.0 forbids even when escaped, and other control characters.
+///
+/// Keeps tabs and line ends.
 pub fn legal(text: &str) -> String {
     let allowed = |char: char| match char {
         '\t' | '\n' | '\r' => true,

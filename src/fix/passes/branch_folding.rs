@@ -147,7 +147,9 @@ mod tests {
         model.graphs[model.main].nodes.iter().map(|&node| model.nodes[node].op_type.to_string()).collect()
     }
 
-    /// Returns the remaining operators of a graph: an `If` that may remove an axis, and then the nodes of `after`.
+    /// Returns the remaining operators of a graph.
+    ///
+    /// The graph is an `If` that may remove an axis, and then the nodes of `after`.
     fn squeezed(after: &str) -> Vec<String> {
         left(&format!(
             "g (float[N,4,S] x, float[1,8,4] w, float[1,8,2] r, float[4,3] m) => (y) {{

@@ -19,8 +19,9 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(!editor.done().changes.is_empty() && import_made(editor)),
 };
 
-/// Imports ai.onnx if the result has a node of it but no import: the `Identity` that preserves the name of an output.
-/// Returns true if it was missing. The version is the newest one for the IR version of the model.
+/// Imports ai.onnx if the result has a node of it but no import. Returns true if it was missing.
+///
+/// The node is the `Identity` that preserves the name of an output. The version is the newest one for the IR version of the model.
 fn import_made(editor: &mut Editor) -> bool {
     let model = editor.model();
     let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());

@@ -47,7 +47,7 @@ impl Measure {
     }
 }
 
-/// Returns a copy of the model with other outputs: the float32 tensors that nodes of the main graph produce.
+/// Returns a copy of the model whose outputs are the float32 tensors of nodes in the main graph.
 fn exposed(model: &Model, facts: &Facts) -> Model {
     let mut exposed = model.clone();
     let made = model.graphs[model.main].nodes.iter();

@@ -90,7 +90,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns true for a product without summation, such as the outer product of positions and frequencies.
+    /// Returns true for a product without summation, such as that of positions and frequencies.
     fn is_outer(&self) -> bool {
         if self.is(&["MatMul"]) {
             let dims = self.node.input(0).and_then(|value| self.facts[value].dims());

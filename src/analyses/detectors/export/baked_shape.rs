@@ -241,7 +241,7 @@ fn is_proved(found: &Baked) -> bool {
     fails && found.free.named && found.counterexample.is_some()
 }
 
-/// Returns the symbol that a demand fixes, and its value; `None` unless the demand fixes exactly one symbol.
+/// Returns the symbol that a demand fixes, and its value; `None` unless it fixes exactly one symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

@@ -102,7 +102,7 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
     axes.filter_map(conflict).collect()
 }
 
-/// Returns the node that introduced a size into the shape of a value, and the value of `made_by` for that node.
+/// Returns the node that introduced a size into a shape, and the value of `made_by` for it.
 ///
 /// The search ends where a weight also has the size, because the size may come from the weight.
 fn cause<T>(

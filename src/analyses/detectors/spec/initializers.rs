@@ -1,4 +1,4 @@
-//! Initializers that are or must be graph inputs, and defaults that do not have the type of their input.
+//! Initializers that are or must be graph inputs, and defaults with another type than their input.
 
 use super::Detector;
 use crate::analyses::LintContext;
