@@ -95,9 +95,20 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
         return comparison;
     }
     let rules = Rules { all: rules, exact: LazyCell::new(|| rules.filtered(is_exact)) };
-    match aligned(a, b, &rules) {
-        Ok((a, b, best)) => shown(&mut comparison, (&a, &b), best, &rules),
-        Err(why) => comparison.hindrance = Some(why),
+    let aligned = aligned(a, b, &rules);
+    let at_higher = aligned.as_ref().ok().and_then(|(a, b, best)| proved((a, b), *best, &rules));
+    let at_lower = || {
+        let (a, b) = lowered(a, b, rules.all)?;
+        proved((&a, &b), Equivalence::Rounded, &rules)
+    };
+    match (at_higher.or_else(at_lower), aligned) {
+        (Some((computes, proof)), _) => {
+            comparison.computes = computes;
+            comparison.equal = std::mem::take(&mut comparison.unequal);
+            comparison.assumed = proof.assumed;
+        }
+        (None, Ok((a, b, _))) => compare_outputs(&mut comparison, (&a, &b), rules.all),
+        (None, Err(why)) => comparison.hindrance = Some(why),
     }
     comparison
 }
@@ -117,12 +128,11 @@ impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
 }
 
 /// Proves the strongest possible equivalence of two models at one opset; `best` is an upper bound.
-fn shown<F: FnOnce() -> RuleSet>(
-    comparison: &mut Comparison,
+fn proved<F: FnOnce() -> RuleSet>(
     (a, b): (&Model, &Model),
     best: Equivalence,
     rules: &Rules<F>,
-) {
+) -> Option<(Equivalence, Proof)> {
     let direct = Joined::of(a, b);
     if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
         let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
@@ -131,22 +141,24 @@ fn shown<F: FnOnce() -> RuleSet>(
             true => Equivalence::Renamed,
             false => Equivalence::Exactly,
         };
-        return conclude(comparison, computes.max(best), proof);
+        return Some((computes.max(best), proof));
     }
-    for computes in
-        [Equivalence::Exactly, Equivalence::Rounded].into_iter().filter(|computes| *computes >= best)
-    {
+    let degrees = [Equivalence::Exactly, Equivalence::Rounded].into_iter();
+    degrees.filter(|computes| *computes >= best).find_map(|computes| {
         let rules = rules.that_show(computes);
         let by_rules = || direct.proof(rules).filter(|proof| direct.proves(proof));
         let simplified = || {
             let simpler = Joined::of(&simplified(a, rules), &simplified(b, rules));
             simpler.proof(rules).filter(|proof| simpler.proves(proof))
         };
-        if let Some(proof) = by_rules().or_else(simplified) {
-            return conclude(comparison, computes, proof);
-        }
-    }
-    let Some(proof) = direct.proof(rules.all) else {
+        Some((computes, by_rules().or_else(simplified)?))
+    })
+}
+
+/// Compares the outputs of two models at one opset that are not proved equivalent.
+fn compare_outputs(comparison: &mut Comparison, (a, b): (&Model, &Model), rules: &RuleSet) {
+    let direct = Joined::of(a, b);
+    let Some(proof) = direct.proof(rules) else {
         comparison.hindrance =
             Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
         return;
@@ -158,12 +170,6 @@ fn shown<F: FnOnce() -> RuleSet>(
     };
     (comparison.equal, comparison.unequal) = (names(&equal), names(&unequal));
     (comparison.departures, comparison.more) = divergence::departures(&direct.both, &proof, &unequal);
-    comparison.assumed = proof.assumed;
-}
-
-fn conclude(comparison: &mut Comparison, computes: Equivalence, proof: Proof) {
-    comparison.computes = computes;
-    comparison.equal = std::mem::take(&mut comparison.unequal);
     comparison.assumed = proof.assumed;
 }
 
@@ -266,4 +272,18 @@ fn raised(model: &Model, opset: Option<i64>, rules: &RuleSet) -> Result<Model, S
         Some(finding) => Err(finding.message),
         None => Ok(outcome.model),
     }
+}
+
+/// Converts both models to the lower of their opsets, and optimizes them.
+///
+/// A decomposition often has a single form, where the fusion of the same operator has conditions. Returns `None` if the
+/// opsets are equal, or if a conversion fails.
+fn lowered(a: &Model, b: &Model, rules: &RuleSet) -> Option<(Model, Model)> {
+    let (from, to) = (a.opset(a.main, "")?, b.opset(b.main, "")?);
+    let options = Options { opset: Some(from.min(to)), ..Options::default() };
+    let convert = |model: &Model| {
+        let outcome = fix::fix(model.clone(), &options, rules);
+        outcome.findings.is_empty().then_some(outcome.model)
+    };
+    if from == to { None } else { Some((convert(a)?, convert(b)?)) }
 }

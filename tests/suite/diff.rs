@@ -228,3 +228,15 @@ fn unreadable_file_is_an_error() {
     let ran = sandbox.diff(&["a.onnxtxt", "b.onnxtxt"]);
     assert!(ran.status == 2 && ran.stderr.contains("b.onnxtxt") && ran.stdout.is_empty(), "{ran:?}");
 }
+
+#[test]
+fn decompositions_are_proved_at_the_lower_opset() {
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+        main (float[N,S,8] x, float[8] s, float[8] b) => (float[N,S,8] y) {\n  \
+        y = LayerNormalization <epsilon = 0.001> (x, s, b)\n}\n";
+    let [model, other] = pair(model, &[("0.001", "0.002")]);
+    let options = FixOptions { opset: Some(13), ..FixOptions::default() };
+    let converted = onnx_lint::fix::fix(model.clone(), &options, &RULES).model;
+    assert_eq!(compare(&model, &converted, &RULES).computes, Equivalence::Rounded);
+    assert_eq!(compare(&other, &converted, &RULES).computes, Equivalence::Unknown);
+}
