@@ -16,12 +16,17 @@ pub fn resolve_opset(_: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding
 
 /// Resolves the target with the current imports of the model.
 ///
+/// A model that does not import ai.onnx is not converted.
+///
 /// # Errors
-/// An opset is requested, but it is unknown, or the model does not import ai.onnx.
+/// An opset is requested, but it is unknown.
 pub fn resolve_target(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     cx.target = target::target(&editor.model().opsets, cx.options.opset);
-    if let Some(finding) = errors::by_version(&cx.target, &cx.options) {
+    if let Some(finding) = errors::by_version(&cx.options) {
         return Err(vec![finding]);
+    }
+    if cx.options.opset.is_some() && cx.target.opset("").is_none() {
+        cx.report.note("the model does not import ai.onnx: there is no opset to convert".to_owned());
     }
     editor.constants = cx.constants_of(editor.model());
     Ok(())

@@ -61,22 +61,13 @@ pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opse
     schema::with_use(node, ty, |op| schema::legal(op, opset).err())
 }
 
-/// Returns a finding if the requested opset is unknown, or if the model does not import ai.onnx.
-/// Returns `None` if no opset is requested.
-pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
-    let blocked = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
-    if let Some(wanted) = options.opset {
-        let latest = schema::latest("").map_or(0, i64::from);
-        if !(1..=latest).contains(&wanted) {
-            return Some(blocked(format!("opset {wanted} is unknown: the newest is {latest}")));
-        }
-        if target.opset("").is_none() {
-            let finding =
-                blocked("the model does not import ai.onnx, so there is no opset to convert".into());
-            return Some(finding);
-        }
-    }
-    None
+/// Returns a finding if the requested opset is unknown; `None` if no opset is requested.
+pub fn by_version(options: &Options) -> Option<Finding> {
+    let wanted = options.opset?;
+    let latest = schema::latest("").map_or(0, i64::from);
+    let message = format!("opset {wanted} is unknown: the newest is {latest}");
+    let is_known = (1..=latest).contains(&wanted);
+    (!is_known).then(|| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File))
 }
 
 /// First version of `If` whose branches may have outputs of different shapes.

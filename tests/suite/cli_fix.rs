@@ -373,3 +373,14 @@ fn closed_standard_error_is_no_panic() {
         .expect("a process");
     assert_eq!(status.code(), Some(0));
 }
+
+#[test]
+fn model_without_ai_onnx_has_no_opset_to_convert() {
+    let model = "<ir_version: 8, opset_import: [\"ai.onnx.ml\" : 2]>\n\
+        g (float[N,2] x) => (float[N,2] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [2.0]> (x) }\n";
+    let sandbox = Sandbox::new(&[("a.onnxtxt", model)]);
+    let ran = sandbox.fix(&["a.onnxtxt", "--opset", "13", "-o", "b.onnx"]);
+    let note = "note: the model does not import ai.onnx: there is no opset to convert\n";
+    assert!(ran.status == 0 && format!("{}{}", ran.stdout, ran.stderr).contains(note), "{ran:?}");
+    assert_eq!(sandbox.files(), ["a.onnxtxt", "b.onnx"]);
+}
