@@ -7,7 +7,7 @@ use super::{Batched, finish, rules};
 use crate::graph::{NodeId, ValueId, order, scopes};
 
 impl Cx<'_> {
-    /// Rewrites the main graph and its subgraphs.
+    /// Plans the rewrite of the main graph and its subgraphs.
     pub fn run(mut self) -> std::result::Result<Batched, Vec<Obstacle>> {
         self.nodes();
         let outputs = finish::outputs(&mut self);

@@ -40,7 +40,7 @@ pub struct Patch {
     pub tensors: Vec<Tensor>,
     /// First tensor id that refers to `tensors`; lower ids refer to the model.
     pub first_tensor: usize,
-    /// New and rewired nodes. They become the producers of the existing values among their outputs.
+    /// New and rewired nodes. If an output is an existing value, the node becomes its producer.
     pub nodes: Vec<PatchNode>,
     /// New values, or outputs of replaced nodes, that become constants.
     pub constants: Vec<(Item<ValueId>, Arc<Array>)>,

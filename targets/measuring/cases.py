@@ -1,4 +1,4 @@
-"""Test cases: ONNX's node tests at their own opset and older ones, with and without constants."""
+"""Test cases: ONNX's node tests at their own opset and those of OPSETS, with and without constants."""
 
 import functools
 import hashlib

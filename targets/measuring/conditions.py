@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Literal:
     """Condition on a fact.
 
-    `op` is ==, <=, >=, or `in` for a tuple of values; `only` is `in` for a fact that may be absent.
+    `op` is ==, <=, >=, or `in` for a tuple of values; `only` is like `in`, but also holds if the fact is absent.
     """
 
     name: str

@@ -110,7 +110,7 @@ impl Way {
     }
 }
 
-/// All rules, and the bit-exact ones.
+/// The built-in rules with a pattern, and those of them that are bit-exact without assumptions.
 pub struct Rules {
     pub all: RuleSet,
     pub exact: RuleSet,

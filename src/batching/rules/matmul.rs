@@ -192,7 +192,8 @@ pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Returns the layout and the inputs of an Einsum that can be kept.
+/// Returns the layout of the output and the inputs, if an Einsum can keep its equation.
+///
 /// One letter must denote the sample axis in all terms of carried operands, and in the output.
 fn einsum_in_place(
     cx: &mut Cx,

@@ -1,7 +1,7 @@
 //! Batching rules, one for each operator or family of operators.
 //!
-//! A rule is called for a node with at least one operand that differs between samples. It emits nodes that compute the
-//! outputs for each of `N` samples independently, and binds every output to a layout. It keeps the node if the node
+//! A rule is called for a node that reads a value that differs between samples, as an operand or in a subgraph. It
+//! emits nodes that compute the outputs for each of `N` samples independently, and binds every output to a layout. It keeps the node if the node
 //! does not operate along the sample axis. Otherwise it moves the samples to a leading axis, and shifts the axes of the
 //! node. It returns an error if it cannot prove the rewrite correct.
 
@@ -26,7 +26,7 @@ use super::obstacle::{Result, mixes, unsupported};
 use crate::graph::{Node, NodeId};
 use table::{Family, family};
 
-/// Rewrites a node with an operand that differs between samples.
+/// Rewrites a node that reads a value that differs between samples.
 pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
     let node = &cx.model.nodes[id];
     if cx.model.callee(id).is_some() {

@@ -37,7 +37,7 @@ pub struct Prices {
     pub constant: u64,
     /// 1,024 bytes of a small constant, which rules can inspect.
     pub small: u64,
-    /// 1,024 bytes of a larger constant; high enough that none is duplicated to save a node.
+    /// 1,024 bytes of a larger constant.
     pub weights: u64,
 }
 

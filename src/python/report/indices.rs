@@ -59,7 +59,12 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
         level: Level::Warning,
         message: format!("`{code} = …` writes through several index tensors, one of rank {rank}"),
         note: "the tracing exporter supports several index tensors in an assignment only if all are 1-d",
-        help: "flatten the indices and the value: `x[i.flatten(), j.flatten()] = v.flatten(0, 1)`".into(),
+        help: format!(
+            "broadcast the indices to one shape, and flatten them and the value: \
+             `x[i.flatten(), j.flatten()] = v.flatten(0, {})`",
+            rank.saturating_sub(1)
+        )
+        .into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Assumption about a value of the pattern, in every run.
+/// Assumption that a value of the pattern has a property in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumed {
     pub what: Assumption,

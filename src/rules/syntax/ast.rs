@@ -29,9 +29,9 @@ pub struct FileAst {
 pub struct FnAst {
     pub name: Name,
     pub params: Vec<ParamAst>,
-    /// Statements: all lines of `{ … }` but the last.
+    /// Statements of `{ … }`, before the result.
     pub statements: Vec<Statement>,
-    /// Result: the last line of `{ … }`.
+    /// Result, at the end of `{ … }`.
     pub result: ValueAst,
     /// Opset of its operators, from the defaults of the file.
     pub at: Option<i64>,

@@ -162,7 +162,7 @@ fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
     Ok(FnAst { name, params, statements, result, at: None, span: cursor.since(start) })
 }
 
-/// Parses statements, and the result on the last line.
+/// Parses statements, and the result at the end.
 fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
     cursor.expect("{")?;
     let mut statements = Vec::new();

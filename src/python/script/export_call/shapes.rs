@@ -275,7 +275,7 @@ impl<'t> Check<'_, '_, 't> {
                     DIM_RANGE,
                     node,
                     format!(
-                        "axis {axis} has size {size} in the example, no multiple of {factor} plus {offset}"
+                        "axis {axis} has size {size} in the example, but the `Dim` is {factor} * n + {offset}"
                     ),
                 )
                 .note("the exporter raises a ConstraintViolationError")

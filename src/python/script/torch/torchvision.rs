@@ -20,7 +20,7 @@ pub struct Classifier {
     pub has_norm: bool,
     /// Attribute of the head.
     head: &'static str,
-    /// Sizes of a sample of the features that the head gets.
+    /// Shape of the features that the head receives, without the batch axis.
     features: Vec<Dim>,
     /// Layers of the head.
     layers: Vec<&'static str>,
