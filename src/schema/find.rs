@@ -10,6 +10,9 @@ use super::aten;
 use super::model::{Domain, Schema};
 use super::table::DOMAINS;
 
+/// Operator with a schema in ai.onnx that ONNX Runtime adds, and ONNX does not have.
+pub const ADDED_BY_ONNX_RUNTIME: &str = "SimplifiedLayerNormalization";
+
 /// Returns a domain; `ai.onnx` is an alias of `""`.
 pub fn domain(name: &str) -> Option<&'static Domain> {
     let name = normal_domain(Some(name));

@@ -6,6 +6,7 @@ use crate::diag::{Level, Selection};
 use crate::edit::{By, Kind};
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
+use crate::schema;
 
 use super::expr::Expr;
 
@@ -134,12 +135,18 @@ impl Rule {
     ///
     /// Without a target, such a rule must not tie a model to the runtime.
     pub fn is_for_a_runtime(&self) -> bool {
-        let is_own = |domain: &str| !domain.is_empty() && !domain.starts_with("ai.onnx");
+        let is_own = |domain: &str, name: &str| match domain {
+            "" => name == schema::ADDED_BY_ONNX_RUNTIME,
+            _ => !domain.starts_with("ai.onnx"),
+        };
         self.is_built_in
             && self.directions().any(|direction| {
-                let nodes = direction.rewrite.iter().flat_map(|rewrite| &rewrite.nodes);
-                let mut domains = nodes.map(|node| &node.op.domain).filter(|domain| is_own(domain));
-                domains.any(|domain| direction.pattern.nodes.iter().all(|node| node.op.domain != *domain))
+                let matched = direction.pattern.nodes.iter().map(|node| &node.op);
+                let matched: Vec<&str> =
+                    matched.filter(|op| is_own(&op.domain, &op.name)).map(|op| &*op.domain).collect();
+                let added = direction.rewrite.iter().flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op);
+                let mut added = added.filter(|op| is_own(&op.domain, &op.name));
+                added.any(|op| !matched.contains(&&*op.domain))
             })
     }
 
