@@ -50,7 +50,7 @@ def test_invalid_options_raise_the_message_of_the_command(clumsy):
 
 def test_failed_conversion_names_the_node_and_writes_no_file(tmp_path):
     model = onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["" : 17]> g (float[4] x) => (float[4] y) { y = Einsum <equation = "i->i"> (x) }'
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[4,4,4] x) => (float[4] y) { y = Einsum <equation = "iii->i"> (x) }'
     )
     out = tmp_path / "out.onnx"
     with pytest.raises(OnnxLintError, match="`Einsum` cannot be converted to opset 11") as caught:
