@@ -36,6 +36,8 @@ SABOTAGES = (
     # A linter without findings reports every node as supported.
     ("targets", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: targets, onnxruntime 1.31: yes that runs"),
     ("targets", "onnx-fix", "drops_the_last_node", "LOST: onnxruntime 1.31"),
+    ("fusion", "onnx-fix", "changes_nothing", "UNDER ITS FLOOR: fusion, fused for"),
+    ("fusion", "onnx-fix", "changes_a_weight", "failures: "),
 )
 # Number of sabotages that `--quick` runs: the cheapest.
 QUICK = 8
