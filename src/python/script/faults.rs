@@ -128,38 +128,36 @@ impl<'t> Machine<'t> {
 
     /// Reports a branch on the elements of a tensor in a model that `torch.export` exports.
     pub fn check_branch(&self, value: &Value<'t>, condition: Node<'t>) -> Result<(), Stop> {
-        let is_scripted = self.frames.iter().any(|frame| frame.file != 0);
-        if !self.is_program || is_scripted || !matches!(value, Value::Tensor(_)) {
-            return Ok(());
-        }
-        let shown = one_line(condition, self.source(self.file()));
+        let what = "branches on data, which torch.export does not support";
         let fault = Fault {
             rule: rule_ids::TRACED_BRANCH,
             note: "torch.export follows no branch that depends on the data of a tensor, and raises",
-            ..Fault::shape(
-                format!("`{shown}` branches on data, which torch.export does not support"),
-                "compute both branches and select with `torch.where`, or use `torch.cond`",
-            )
+            ..Fault::shape(what, "compute both branches and select with `torch.where`, or use `torch.cond`")
         };
-        Err(self.fault(condition, fault))
+        self.depends_on_data(value, condition, fault)
     }
 
     /// Reports a number of Python that a program of `torch.export` would take from data.
     pub fn needs_number(&self, value: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let what = "needs a number, but its operand depends on data";
+        let fault = Fault {
+            rule: rule_ids::ITEM_BAKED,
+            note: "torch.export has no number for a value that depends on data, and raises",
+            ..Fault::shape(what, "compute with tensors, such as a mask, instead of a number of Python")
+        };
+        self.depends_on_data(value, node, fault)
+    }
+
+    /// Reports a node that uses a tensor as a value of Python in a program of `torch.export`.
+    /// The message of `fault` is a predicate, which follows the code.
+    fn depends_on_data(&self, value: &Value<'t>, node: Node<'t>, fault: Fault) -> Result<(), Stop> {
         let is_scripted = self.frames.iter().any(|frame| frame.file != 0);
         if !self.is_program || is_scripted || !matches!(value, Value::Tensor(_)) {
             return Ok(());
         }
         let shown = one_line(node, self.source(self.file()));
-        let fault = Fault {
-            rule: rule_ids::ITEM_BAKED,
-            note: "torch.export has no number for a value that depends on data, and raises",
-            ..Fault::shape(
-                format!("`{shown}` needs a number, but its operand depends on data"),
-                "compute with tensors, such as a mask, instead of a number of Python",
-            )
-        };
-        Err(self.fault(node, fault))
+        let message = format!("`{shown}` {}", fault.message);
+        Err(self.fault(node, Fault { message, ..fault }))
     }
 
     /// Returns the finding for arguments that do not fit the parameters of `forward`.

@@ -183,6 +183,15 @@ impl<'t> Machine<'t> {
         Ok(Value::tuple(vec![output, Value::Unknown]))
     }
 
+    /// Returns the module that has the settings of a Transformer's layers.
+    fn layer_settings(&self, layer: &Value<'t>, name: &str) -> Value<'t> {
+        match name {
+            "TransformerEncoder" => self.setting(layer, "encoder_layer"),
+            "TransformerDecoder" => self.setting(layer, "decoder_layer"),
+            _ => layer.clone(),
+        }
+    }
+
     /// Evaluates a Transformer encoder or one of its layers.
     pub fn encoder(
         &mut self,
@@ -191,10 +200,7 @@ impl<'t> Machine<'t> {
         x: &Rc<Tensor<'t>>,
         args: &Args<'t>,
     ) -> Eval<'t> {
-        let inner = match name {
-            "TransformerEncoder" => self.setting(layer, "encoder_layer"),
-            _ => layer.clone(),
-        };
+        let inner = self.layer_settings(layer, name);
         self.sequence_of(&inner, name, x, args)?;
         let batch_first = self.truth(&self.setting(&inner, "batch_first"));
         let even_heads = self.setting(&inner, "nhead").int().is_some_and(|heads| heads % 2 == 0);
@@ -213,10 +219,7 @@ impl<'t> Machine<'t> {
         x: &Rc<Tensor<'t>>,
         args: &Args<'t>,
     ) -> Eval<'t> {
-        let inner = match name {
-            "TransformerDecoder" => self.setting(layer, "decoder_layer"),
-            _ => layer.clone(),
-        };
+        let inner = self.layer_settings(layer, name);
         let second = if name == "Transformer" { "tgt" } else { "memory" };
         let other = match args.get(1, second) {
             Some(Value::Tensor(other)) => other.clone(),
