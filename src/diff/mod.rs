@@ -96,10 +96,12 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     }
     let rules = Rules { all: rules, exact: LazyCell::new(|| rules.filtered(is_exact)) };
     let aligned = aligned(a, b, &rules);
-    let at_higher = aligned.as_ref().ok().and_then(|(a, b, best)| proved((a, b), *best, &rules));
+    let aligned = aligned.map(|(a, b, best)| (Joined::of(&a, &b), a, b, best));
+    let at_higher =
+        aligned.as_ref().ok().and_then(|(direct, a, b, best)| proved(direct, (a, b), *best, &rules));
     let at_lower = || {
         let (a, b) = lowered(a, b, rules.all)?;
-        proved((&a, &b), Equivalence::Rounded, &rules)
+        proved(&Joined::of(&a, &b), (&a, &b), Equivalence::Rounded, &rules)
     };
     match (at_higher.or_else(at_lower), aligned) {
         (Some((computes, proof)), _) => {
@@ -107,7 +109,7 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
             comparison.equal = std::mem::take(&mut comparison.unequal);
             comparison.assumed = proof.assumed;
         }
-        (None, Ok((a, b, _))) => compare_outputs(&mut comparison, (&a, &b), rules.all),
+        (None, Ok((direct, ..))) => compare_outputs(&mut comparison, &direct, rules.all),
         (None, Err(why)) => comparison.hindrance = Some(why),
     }
     comparison
@@ -129,11 +131,11 @@ impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
 
 /// Proves the strongest possible equivalence of two models at one opset; `best` is an upper bound.
 fn proved<F: FnOnce() -> RuleSet>(
+    direct: &Joined,
     (a, b): (&Model, &Model),
     best: Equivalence,
     rules: &Rules<F>,
 ) -> Option<(Equivalence, Proof)> {
-    let direct = Joined::of(a, b);
     if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
         let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
         let computes = match is_alike {
@@ -156,8 +158,7 @@ fn proved<F: FnOnce() -> RuleSet>(
 }
 
 /// Compares the outputs of two models at one opset that are not proved equivalent.
-fn compare_outputs(comparison: &mut Comparison, (a, b): (&Model, &Model), rules: &RuleSet) {
-    let direct = Joined::of(a, b);
+fn compare_outputs(comparison: &mut Comparison, direct: &Joined, rules: &RuleSet) {
     let Some(proof) = direct.proof(rules) else {
         comparison.hindrance =
             Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
