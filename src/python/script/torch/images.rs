@@ -75,11 +75,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the tensor with the shape of an image.
     fn image_tensor(&self, value: &Value<'t>) -> Option<Rc<Tensor<'t>>> {
-        let instance = self.heap.instance(value.object()?)?;
-        match instance.get("tensor") {
-            Some(Value::Tensor(tensor)) if instance.class.path() == Some(IMAGE) => Some(tensor.clone()),
-            _ => None,
-        }
+        self.wrapped_tensor(value, IMAGE)
     }
 
     /// Calls a method of an image; `None` if `object` is none.

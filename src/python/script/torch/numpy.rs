@@ -140,9 +140,14 @@ impl<'t> Machine<'t> {
 
     /// Returns the tensor with the shape, dtype and elements of an array.
     pub fn array_tensor(&self, value: &Value<'t>) -> Option<Rc<Tensor<'t>>> {
+        self.wrapped_tensor(value, ARRAY)
+    }
+
+    /// Returns the tensor that describes an object of the class `path`.
+    pub fn wrapped_tensor(&self, value: &Value<'t>, path: &str) -> Option<Rc<Tensor<'t>>> {
         let instance = self.heap.instance(value.object()?)?;
         match instance.get("tensor") {
-            Some(Value::Tensor(tensor)) if instance.class.path() == Some(ARRAY) => Some(tensor.clone()),
+            Some(Value::Tensor(tensor)) if instance.class.path() == Some(path) => Some(tensor.clone()),
             _ => None,
         }
     }
