@@ -77,9 +77,10 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Reports a write to a tensor if another view of its memory is read later.
+    /// Reports a write to a tensor if its memory is read later under another name, as a view or as its base.
     ///
-    /// `object` is the expression that is written to.
+    /// Two slices are assumed to be disjoint, as are a slice and an indexed assignment. `object` is the expression
+    /// that is written to.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -125,8 +126,10 @@ impl<'t> Interpreter<'t> {
         tensors.iter().any(|tensor| tensor.memory == memory && tensor.view == View::Perhaps)
     }
 
-    /// Returns the first name other than `target` that is read after `node` and whose value matches `of`.
-    /// The second item is the node of the read.
+    /// Returns a name other than `target` that is read after `node` and whose value matches `of`, and the node of
+    /// the read.
+    ///
+    /// The frames of the callers are searched, too; names are tried in alphabetical order.
     fn read_later(
         &self,
         target: &str,
@@ -195,7 +198,8 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     found
 }
 
-/// Returns the assignment, or the targets of the loop, that bind a name; `None` if nothing binds it.
+/// Returns the assignment that binds this occurrence of a name, or the targets of the `for` loop that binds it;
+/// `None` for a read.
 fn assigned_by(name: Node) -> Option<Node> {
     let mut at = name;
     while let Some(parent) = at.parent() {
@@ -231,7 +235,8 @@ fn read_after<'t>(
     // A loop body runs again, so earlier lines of the loop also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
-    // A statement reads its operands before it writes; another turn usually reads other elements.
+    // The statement itself reads its operands before it writes, and in the next turn of the loop, it usually
+    // reads other elements.
     let is_own = |mention: &Mention| node.is_some_and(|node| node.byte_range().contains(&mention.at));
     again
         .filter(|mention| mention.is_read && mention.at < end && !is_own(mention))

@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Evaluates `super()` to an instance of the first base class in this file.
+    /// Evaluates `super()` as an instance of the first base class that this file defines.
     fn parent(&self) -> Value {
         let function = self.frames.last().and_then(|frame| frame.function);
         let class = function.and_then(|function| self.program.functions[function].class);
@@ -258,14 +258,14 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Calls a function that was passed as a value, with arguments that are not expressions of the call.
+    /// Calls a function that was passed as a value, as `map` does: its arguments have values, but no expressions.
     fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
         let arguments = Arguments::default();
         self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })
     }
 }
 
-/// Returns the Python value extracted from a tensor.
+/// Returns the Python number that code takes from a tensor, as `x.item()` does.
 pub fn taken(tensor: &Tensor) -> Value {
     if tensor.varies() { Value::Taken } else { Value::Number(None) }
 }

@@ -41,7 +41,7 @@ impl<'t> Call<'t> {
         self.values.iter().chain(keywords).flat_map(Value::tensors).collect()
     }
 
-    /// Returns true if an argument is a size.
+    /// Returns true if an argument is a size or a shape, or contains one.
     pub fn has_size(&self) -> bool {
         self.values.iter().chain(self.keywords.iter().map(|(_, value)| value)).any(Value::is_size)
     }
@@ -192,7 +192,9 @@ impl<'t> Interpreter<'t> {
         Value::Partial(Rc::new(Partial { callee: callee.clone(), values: values.to_vec(), keywords }))
     }
 
-    /// Calls the callee of a partial object, unless the callee needs the argument expressions.
+    /// Calls the callee of a partial object.
+    ///
+    /// Returns `Unknown` for a layer or a function of another file, and for a call with `*args` or `**kwargs`.
     fn complete(&mut self, partial: &Partial, call: &Call<'t>) -> Value {
         if matches!(partial.callee, Value::Name(_) | Value::Layer(_)) || !call.arguments.spreads.is_empty() {
             return Value::Unknown;

@@ -70,7 +70,7 @@ impl<'t> Interpreter<'t> {
         self.say(at, if sure { words } else { words.remark() });
     }
 
-    /// Returns true for comparisons of sizes, such as `i < n`.
+    /// Returns true for comparisons with a size or a shape, such as `i < n`.
     fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
         let orders =
             |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
@@ -102,7 +102,8 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the kind of steps of a loop over `value` if their number depends on a tensor.
+    /// Returns the source of the step count of a loop over `iterable`, which has the value `value`; `None` if the
+    /// count does not depend on a tensor.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -147,7 +148,7 @@ impl<'t> Interpreter<'t> {
         sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
     }
 
-    /// Returns true if an argument of `zip` has a constant length: a list of layers, or a literal.
+    /// Returns true if an argument of `zip` has a constant length: a list of layers, or a list with known items.
     fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
         self.quiet += 1;
         let bounded = arguments.iter().any(|argument| {

@@ -114,7 +114,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns true if `double` promotes a tensor of lower precision to float64.
+/// Returns true if `double` is float64, and promotes `other`, which is float32 or float16, to float64.
 fn widens(double: Operand, other: Operand) -> bool {
     let single = match other.dtype {
         Some(Dtype::Float | Dtype::Half) => true,

@@ -1,4 +1,4 @@
-//! Python code whose layout differs from its file: notebooks, prompts, indented and bare pastes.
+//! Python code whose layout differs from that of its file: notebooks, interactive sessions and pasted code.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Excerpt {
         self.push(code, Origin { line: 0, shift: 0, cell: None, code: Arc::from("") });
     }
 
-    /// Wraps another layout: `outer` was made from the text of this excerpt.
+    /// Returns `outer`, which was made from the text of this excerpt, with origins in the file of this excerpt.
     pub fn around(&self, outer: Excerpt) -> Excerpt {
         let origins = outer.origins.into_iter().map(|origin| match self.at(origin.line) {
             Some(own) => Origin { shift: own.shift + origin.shift, ..own.clone() },
@@ -47,9 +47,9 @@ impl Excerpt {
         Excerpt { text: outer.text, origins: origins.collect() }
     }
 
-    /// Returns the code on the lines that it has in the file.
+    /// Returns the code with each line at its line number in the file.
     ///
-    /// A line of the file with several lines of code is empty.
+    /// A line of the file that holds several lines of code is left empty.
     pub fn in_file(&self) -> String {
         let mut lines: Vec<Option<&str>> = Vec::new();
         for (code, origin) in self.text.lines().zip(&self.origins) {
@@ -70,7 +70,7 @@ impl Excerpt {
         self.origins.get(usize::try_from(line.checked_sub(1)?).ok()?)
     }
 
-    /// Moves a finding of the code to the file; `None` if its line is not in the file.
+    /// Moves a finding, and its related places, from the code to the file; `None` if the file lacks one of the lines.
     ///
     /// A notebook stores its code as JSON, so a rewrite of a cell is dropped.
     pub fn restored(&self, mut finding: Finding, file: &str) -> Option<Finding> {

@@ -1,4 +1,4 @@
-//! Definitions in imported files, and the analysis of calls of them.
+//! Definitions in imported files, and the results of calls of them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct ImportContext<'s> {
     pub sources: &'s SourceFiles,
     /// Parsed files.
     pub library: &'s Library,
-    /// Number of files on the path of imports to this one.
+    /// Number of imports from the linted file to this one; 0 for the linted file.
     pub depth: u32,
     /// Whether faults are reported at their own line instead of at the call that leads to them.
     pub in_place: bool,

@@ -83,7 +83,7 @@ impl<'t> Interpreter<'t> {
         Some(self.afresh(visit.value))
     }
 
-    /// Returns the definition that `path` refers to in this file. The result is cached.
+    /// Returns the definition in another file that `path` refers to. The result is cached.
     fn defined(&mut self, path: &str, abroad: ImportContext) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
@@ -188,7 +188,7 @@ fn is_named(folder: &Path) -> bool {
 }
 
 impl Value {
-    /// Returns the value for use in another file, without indices into this one.
+    /// Returns the value for use in another file: functions, classes, instances and layers become `Unknown`.
     fn anywhere(self) -> Value {
         match self {
             Value::Function(_)

@@ -157,7 +157,7 @@ impl<'t> Interpreter<'t> {
         self.ask_write(&indices, &value.clone(), call.node);
     }
 
-    /// Reports assignments through index tensors that the tracing exporter exports incorrectly.
+    /// Reports an assignment through index tensors with negative indices, or that the tracing exporter gets wrong.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()

@@ -60,7 +60,7 @@ pub struct Interpreter<'t> {
     pub program: &'t Program<'t>,
     /// Values of the variables at the top level.
     pub globals: FxHashMap<&'t str, Value>,
-    /// Attributes set by `__init__`, by class.
+    /// Attributes set by class bodies and `__init__` methods, by class.
     pub attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
     /// Attributes set by the code that is being evaluated, by class and name.
     pub changed: FxHashMap<(usize, &'t str), Value>,
@@ -79,7 +79,7 @@ pub struct Interpreter<'t> {
     fractions: FxHashSet<Identity>,
     calls: u32,
     known_calls: FxHashMap<String, Value>,
-    /// Whether each function was evaluated.
+    /// Whether each function was evaluated while findings were reported.
     pub reached: Vec<bool>,
     /// Findings so far.
     pub findings: Vec<Finding>,
@@ -87,7 +87,7 @@ pub struct Interpreter<'t> {
     pub within: Vec<Reached>,
     /// Access to other files, if they may be followed.
     pub abroad: Option<ImportContext<'t>>,
-    /// Results of calls into other files, by callee and kinds of arguments.
+    /// Results of calls into other files, by callee and values of the arguments.
     pub visits: FxHashMap<String, Visit>,
     /// Definitions in other files, by path; `None` if not found.
     pub definitions: FxHashMap<String, Option<Definition>>,
@@ -206,7 +206,7 @@ impl<'t> Interpreter<'t> {
         returned
     }
 
-    /// Returns a cache key of a call: the kinds of the arguments, without identities.
+    /// Returns the cache key of a call: the function and the values of the arguments, without identities.
     fn call_key(
         &self,
         index: usize,
@@ -311,7 +311,7 @@ impl<'t> Interpreter<'t> {
         matches!(value, Value::Size(size) if self.fractions.contains(size))
     }
 
-    /// Returns the shape that a size is an item of.
+    /// Returns the shape from which a size was read.
     pub fn shape_of(&self, size: Identity) -> Option<Identity> {
         self.shapes.get(&size).copied()
     }

@@ -3,7 +3,8 @@
 //! The source is interpreted abstractly, not run. Each `forward` is evaluated on abstract values, such as
 //! tensors, sizes of tensors, and Python numbers. The kind of a parameter is guessed from its annotation, its
 //! default and its uses. Calls of functions in this file and in other available files are followed. Values of
-//! unknown kind are never reported.
+//! unknown kind are never reported. The module `script` evaluates the statements of a script, including its calls
+//! of exporters.
 
 mod aliases;
 mod attributes;
@@ -59,7 +60,7 @@ use program::{ClassKind, LAMBDA, Program};
 pub use report::{is_size_branch, is_size_fraction};
 pub use syntax::on_one_line;
 
-/// Lints the `forward` methods of a file's modules, and the functions that they call.
+/// Lints the `forward` methods of a file's modules, the functions that they call, and the calls of exporters.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
 /// reported. Functions of other files are followed if `sources` contains them.
@@ -75,7 +76,7 @@ pub fn lint_notebook(text: &str, file: &str, sources: &SourceFiles) -> Option<Ve
     Some(lint_excerpt(&notebook::code(text)?, file, sources))
 }
 
-/// Returns the code of a notebook on the lines that it has in the file.
+/// Returns the code of a notebook, with each line at its line number in the file.
 ///
 /// `None` if the text is not a notebook.
 pub fn notebook_lines(text: &str) -> Option<String> {
@@ -150,7 +151,8 @@ fn look<'a>(
         Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
-    // A function is attributed to the first one that reaches it, so the wanted functions run first.
+    // The results of calls are cached, so that a finding in a callee is attributed only to the first caller:
+    // the wanted functions run first.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =

@@ -81,7 +81,7 @@ fn lines(source: Option<&RawValue>, reader: &mut LineReader) -> Option<Vec<(Stri
     Some(found)
 }
 
-/// Finds the lines of the parts of a text, in one pass: each part is behind the previous one.
+/// Finds the lines of several parts of a text in one pass. The parts must be passed in text order.
 struct LineReader<'t> {
     text: &'t str,
     /// End of the bytes that were read.

@@ -265,7 +265,7 @@ impl<'t> Program<'t> {
         rest.map_or(start.to_owned(), |rest| format!("{start}.{rest}"))
     }
 
-    /// Sets the kind of each class.
+    /// Sets the kind and the local bases of each class.
     fn classify(&mut self) {
         for index in 0..self.classes.len() {
             let bases = std::mem::take(&mut self.classes[index].bases);

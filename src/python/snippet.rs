@@ -22,7 +22,8 @@ fn significant(source: &str) -> impl Iterator<Item = &str> {
     source.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Keeps the code of an interactive session, which starts with `>>>`, or with a line that is no code.
+/// Returns the code of an interactive session: text that starts with `>>>`, or that has such lines and is not
+/// valid Python. `None` for any other text.
 fn without_prompts(source: &str) -> Option<Excerpt> {
     const PROMPTS: [&str; 4] = [">>> ", "... ", ">>>", "..."];
     let is_prompt = |line: &str| line.trim_start().starts_with(">>>");
@@ -66,7 +67,7 @@ fn origin(at: usize, line: &str, cut: usize) -> Origin {
     }
 }
 
-/// Name of the class and of its method that frame pasted code.
+/// Header of the class that frames pasted code.
 const CLASS: &str = "class Snippet(torch.nn.Module):";
 
 /// Puts bare methods into a module, and loose statements into its `forward`.
@@ -100,7 +101,7 @@ fn framed(source: &str) -> Option<Excerpt> {
     Some(excerpt)
 }
 
-/// Indents the methods among the top-level functions below a class.
+/// Adds a class header before the first top-level function with a `self`, and indents all such functions.
 fn methods(root: Node, source: &str) -> Excerpt {
     let is_method = |node: &Node| takes_self(*node, source);
     let ranges: Vec<_> = children(root)

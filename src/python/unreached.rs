@@ -31,8 +31,8 @@ impl<'t> Interpreter<'t> {
         self.remark_on(0..self.program.functions.len());
     }
 
-    /// Evaluates the siblings of `method` in a class that inherits `forward` from another file.
-    /// Returns the siblings.
+    /// Evaluates the other methods of the class of `method`, if the class has no `forward` in this file.
+    /// Returns these methods.
     pub fn remark_on_siblings(&mut self, method: usize) -> Vec<usize> {
         let class = self.program.functions[method].class;
         let Some(class) = class.filter(|class| self.program.method(*class, "forward").is_none()) else {

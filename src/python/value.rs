@@ -69,7 +69,7 @@ pub struct Partial {
 /// A tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// False for a parameter that is only presumed to be a tensor.
+    /// False for a value that is only presumed to be a tensor, such as a parameter of unknown kind.
     pub sure: bool,
     /// Source of the elements.
     pub origin: Origin,
@@ -142,7 +142,7 @@ pub struct Array {
 pub enum Traced {
     Nothing,
     Sizes,
-    /// The elements of a tensor, or random numbers, which a graph would generate again.
+    /// The elements of a tensor, or random numbers, which should be new in each run of the graph.
     Elements,
 }
 

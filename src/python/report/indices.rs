@@ -68,7 +68,7 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
     }
 }
 
-/// Reports an assigned value that must be broadcast. `rank` is its rank, if known.
+/// Reports an assigned value that must be broadcast, or that may have to be, if its `rank` is unknown.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to a selection of higher rank"),

@@ -235,7 +235,7 @@ pub fn string_output(string: &str) -> Words {
     }
 }
 
-/// Reports an operation that promotes its result to float64; `explicit` if the input is float64 itself.
+/// Reports an operation that promotes its result to float64; `explicit` if an input of `forward` is float64.
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
         rule: rule_ids::FLOAT64_PROMOTION,
@@ -296,9 +296,9 @@ pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     }
 }
 
-/// Returns the help to keep `what`, showing `statement` with `node` replaced by `by`.
+/// Returns the help "keep `what`" with a code example: `statement` with `node` replaced by `by`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // Offer no fix in a condition, which would then branch on a tensor, or for `int`, which truncates.
+    // No fix is offered in a condition, which would then branch on a tensor, or for `int`, which truncates.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);
