@@ -40,7 +40,7 @@ pub fn is_exporter(path: &str) -> bool {
     EXPORTERS.contains(&path) || EXPORTER_NAMES.iter().any(|name| path.ends_with(name))
 }
 
-/// Returns true if a method of an object of a library exports the object.
+/// Returns true if a method of this name exports its object, an instance of a library class.
 pub fn is_export_method(name: &str) -> bool {
     METHODS.contains(&name)
 }
@@ -117,7 +117,7 @@ impl<'t> Machine<'t> {
         Ok(self.exported(path, &model, args))
     }
 
-    /// Returns the arguments that `to_onnx(file_path, input_sample)` of Lightning passes on.
+    /// Returns the arguments that `to_onnx(file_path, input_sample)` of Lightning passes to `torch.onnx.export`.
     pub fn lightning_arguments(&self, model: &Value<'t>, args: &Args<'t>) -> Args<'t> {
         let own = ["file_path", "input_sample"];
         let given = |at: usize| {

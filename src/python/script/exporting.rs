@@ -16,7 +16,7 @@ pub struct ExportCall<'t> {
     pub receiver: Option<Value<'t>>,
     /// Positional arguments, then keyword arguments, in the order of the source.
     pub arguments: Vec<Argument<'t>>,
-    /// Whether all arguments are known; false after `**options` with unknown entries.
+    /// Whether `arguments` lists all arguments; false if `*args` or `**options` may add others.
     pub is_complete: bool,
     /// Active contexts, outermost first: `torch.no_grad`, `torch.autocast`.
     pub contexts: Vec<Value<'t>>,

@@ -30,7 +30,7 @@ const TRACED_ONLY: [RuleId; 10] = [
     rule_ids::TENSOR_DATA,
 ];
 
-/// Returns the way in which a script exports its models; `None` if there are several, or none.
+/// Returns the way in which a script exports its models; `None` if there are several, none, or an unknown one.
 pub fn way(machine: &mut Machine) -> Option<Way> {
     let calls = machine.exports.clone();
     let mut ways = vec![];
@@ -70,7 +70,7 @@ pub fn adjust(findings: &mut Vec<Finding>, way: Way) {
                     && finding.level == Level::Warning
                     && !is_size_branch(finding)
                 {
-                    // A branch on the elements of a tensor has no single result.
+                    // `torch.export` fails at a branch on the elements of a tensor.
                     finding.level = Level::Error;
                     finding.notes.push("torch.export raises an error at this line".to_owned());
                 }

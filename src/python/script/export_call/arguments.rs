@@ -200,7 +200,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns true if an ignored argument has no effect in its own exporter, or a small one.
+    /// Returns true if an ignored argument would have little or no effect in the exporter that reads it, either.
     fn is_harmless(&self, name: &str, value: &Value<'t>) -> bool {
         match name {
             "external_data"
@@ -283,7 +283,7 @@ impl<'t> Check<'_, '_, 't> {
         self.swapped();
     }
 
-    /// Reports a path where the example belongs, and a model or an example where the path belongs.
+    /// Reports a string in place of the example, an example or a module in place of the path, and a missing path.
     fn swapped(&mut self) {
         let request = self.request;
         let is_path = |value: &Value| matches!(value, Value::Str(_));

@@ -1,4 +1,4 @@
-//! `dynamic_axes`: keys that name nothing, axes that tensors do not have, and the order of the keys.
+//! `dynamic_axes`: unknown keys, axes that tensors do not have, and the order of the keys.
 
 use tree_sitter::Node;
 
@@ -60,11 +60,12 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns the names of an argument; `None` if they are not known. An omitted argument has none.
+    /// Returns the names in `input_names` or `output_names`; `None` if they are not known. An omitted argument has
+    /// no names.
     pub fn names(&self, argument: &str) -> Option<Vec<String>> {
         match self.request.value(argument) {
             None | Some(Value::None) => self.request.call.is_complete.then(Vec::new),
-            // A string is reported as such.
+            // A string instead of a list is reported by `types`.
             Some(Value::Str(_)) => None,
             Some(names) => {
                 let items = self.machine.items(names)?;
@@ -347,7 +348,9 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns the examples in the order of the inputs of a program, Python values included.
+    /// Returns the examples in the order of the inputs of a program, including Python values.
+    ///
+    /// Returns `None` if an example is unknown, is passed by name, or is a structure of tensors.
     fn leaves(&self) -> Option<Vec<Value<'t>>> {
         let inputs = self.request.inputs.as_ref()?;
         let is_simple = |value: &Value| {

@@ -21,7 +21,7 @@ pub struct Check<'c, 'm, 't> {
 pub struct Words<'t> {
     pub rule: RuleId,
     pub level: Level,
-    /// Expression that is shown.
+    /// Expression at which the finding is placed.
     pub node: Node<'t>,
     pub message: String,
     pub note: &'static str,
@@ -66,7 +66,7 @@ impl<'t> Words<'t> {
 }
 
 impl<'c, 'm, 't> Check<'c, 'm, 't> {
-    /// Returns the checks of a call.
+    /// Returns the state of the checks of a call, without findings.
     pub fn new(machine: &'m mut Machine<'t>, request: &'c Request<'c, 't>) -> Self {
         Check { machine, request, findings: vec![], raised: None }
     }
@@ -77,7 +77,7 @@ impl<'c, 'm, 't> Check<'c, 'm, 't> {
         self.findings.push(finding);
     }
 
-    /// Adds a finding about a call that raises. Only the first exception happens.
+    /// Records the finding about a call that raises; later ones are dropped, as only the first exception happens.
     pub fn say_raised(&mut self, words: Words<'t>) {
         let finding = self.finding(words);
         self.raised.get_or_insert(finding);

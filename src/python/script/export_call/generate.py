@@ -1,9 +1,9 @@
 """Writes signatures.tsv from the sources of PyTorch releases: python generate.py FOLDER_OR_WHEEL ... > signatures.tsv
 
 The sources are parsed, never run. A folder holds the files of one release, named like its version (2.15.0).
-Columns: function; parameter; position (0-based, or `keyword`); first and last release that has it, or `newest`; whether it is
-required; the exporter that reads it (`both`, `tracing`, `dynamo`), from the comments of the signature. Rows of the function `opset` hold
-limits: the default, and the highest of each exporter.
+Columns: function; parameter; position (0-based, or `keyword`); first release, and last release or `newest`; whether it is required;
+the exporter that reads it (`both`, `tracing`, `dynamo`), from the lists below. Rows of the function `opset` have an opset as their
+position: the default opset, or the highest opset of the tracing exporter.
 """
 import ast
 import os
@@ -75,7 +75,7 @@ def limits(read):
 
 
 def runs(within, releases):
-    """Splits releases into runs without gaps."""
+    """Splits the releases in `within` into runs of consecutive releases."""
     found = []
     for release in sorted(set(within)):
         if found and releases.index(found[-1][-1]) + 1 == releases.index(release):

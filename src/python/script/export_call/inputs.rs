@@ -79,7 +79,7 @@ impl<'t> Check<'_, '_, 't> {
         self.items_of_example();
     }
 
-    /// Returns true if the parameter of `forward` may be a list: it is indexed or iterated over.
+    /// Returns true if the first parameter of `forward` may be a list: it is indexed, iterated over, or assigned.
     fn takes_list(&mut self) -> bool {
         let Some(model) = self.request.model().cloned() else { return true };
         let Some(function) = self.machine.forward_function(&model) else { return false };
@@ -155,7 +155,7 @@ impl<'t> Check<'_, '_, 't> {
         let flags = inputs.iter().filter(|input| is_flag(&input.value)).count();
         let named = self.names("input_names").map_or(0, |names| names.len());
         for (at, input) in inputs.iter().enumerate() {
-            // Flags are constants by nature, unless they are to be inputs with a name.
+            // Flags are meant to be constants, unless `input_names` has a name for them.
             let is_named_flag = is_flag(&input.value) && named + flags > inputs.len();
             if !matches!(input.value, Value::Int(_) | Value::Float(_)) && !is_named_flag {
                 continue;
@@ -205,7 +205,8 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Reports floats among the defaults of `forward`, which the tracing exporter makes inputs of the file.
+    /// Reports float parameters of `forward` that get no example: the tracing exporter makes their defaults inputs
+    /// of the file.
     fn default_numbers(
         &mut self,
         inputs: &[super::request::Input<'t>],
@@ -257,7 +258,7 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Checks the file: an export in a loop that writes the same file again.
+    /// Checks the path of the file, and reports an export in a loop that overwrites its own file.
     pub fn file(&mut self) {
         let request = self.request;
         if request.function != "torch.onnx.export" {
@@ -335,7 +336,7 @@ impl<'t> Check<'_, '_, 't> {
     }
 }
 
-/// Returns true for `range(name)` and similar calls.
+/// Returns true for a call of `range` with an argument `name`.
 fn is_range_of(node: Node, name: &str, source: &str) -> bool {
     let callee = if node.kind() == "call" { field(node, "function") } else { None };
     callee.is_some_and(|callee| text(callee, source) == "range")

@@ -38,7 +38,7 @@ pub struct Checked {
 pub fn before<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>) -> Checked {
     let request = Request::new(machine, call);
     let mut check = Check::new(machine, &request);
-    // A call with wrong arguments raises before the others matter.
+    // A call with wrong arguments raises, so that the other checks do not matter.
     check.removed();
     if check.raised.is_none() {
         check.types();
@@ -107,7 +107,7 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns true if two names differ by few edits.
+/// Returns true if two different names are similar: they differ by few edits, or one contains the other.
 fn is_near(a: &str, b: &str) -> bool {
     let most = if a.len() > 6 { 3 } else { 1 };
     a != b && (strsim::damerau_levenshtein(a, b) <= most || a.contains(b) || b.contains(a))

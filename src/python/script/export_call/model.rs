@@ -1,4 +1,4 @@
-//! The exported model: values that are no module, wrappers, its mode, dtype and weights.
+//! Checks of the exported model: its type, wrappers, mode, dtype and weights.
 
 use std::rc::Rc;
 
@@ -78,7 +78,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Reports a value that is no module; returns whether it is none.
+    /// Reports a value that is not a module; returns true if it reported one.
     fn not_a_module(&mut self, model: &Value<'t>) -> bool {
         let request = self.request;
         if request.exporter == Exporter::Trace || !request.function.starts_with("torch.") {
@@ -179,7 +179,7 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Reports a model that is exported in training mode.
+    /// Reports a model with a Dropout or BatchNorm that is exported in training mode.
     fn mode(&mut self, model: &Value<'t>) {
         let request = self.request;
         let mode = request.value("training").and_then(Value::path).unwrap_or("");
@@ -245,13 +245,13 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Returns true if the script trains after the export: a program in training mode is meant.
+    /// Returns true if the script trains after the export, so that a program in training mode is intended.
     fn is_trained(&self) -> bool {
         let after = self.source().get(self.request.call.node.end_byte()..).unwrap_or("");
         ["prepare_qat", ".backward("].iter().any(|part| after.contains(part))
     }
 
-    /// Reports a float64 model with layers for which ONNX Runtime has no float64 kernel.
+    /// Reports a float64 model, as an error if ONNX Runtime has no float64 kernel for one of its layers.
     fn double(&mut self, model: &Value<'t>) {
         if !matches!(self.request.exporter, Exporter::Tracing | Exporter::Dynamo) {
             return;
@@ -300,7 +300,7 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Checks the contexts around the call.
+    /// Reports an export under autocast.
     pub fn context(&mut self) {
         let request = self.request;
         if !matches!(

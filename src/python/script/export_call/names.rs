@@ -46,7 +46,7 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Checks the number of input names for the tracing exporter.
     ///
-    /// It gives names beyond the inputs to the parameters, in order. `dynamo=True` ignores them.
+    /// That exporter gives the names beyond the inputs to the parameters, in order. `dynamo=True` ignores them.
     fn input_count(&mut self, names: &[String]) {
         let request = self.request;
         if request.exporter != Exporter::Tracing {

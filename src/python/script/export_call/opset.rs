@@ -11,7 +11,8 @@ use super::request::Exporter;
 use super::signature;
 use super::value_node;
 
-/// Limits of an exporter. Beyond them, it writes no file, or one that no runtime loads.
+/// Opset limits of an exporter. Outside of `lowest` to `highest`, it raises, or writes a file that ONNX Runtime
+/// does not load, or that has another opset.
 struct Limits {
     lowest: i64,
     highest: i64,

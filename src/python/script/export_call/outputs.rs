@@ -25,7 +25,7 @@ impl<'t> Check<'_, '_, 't> {
         self.input_order();
     }
 
-    /// Reports input names that are those of other inputs.
+    /// Reports `input_names` that give a parameter of `forward` the name of another parameter.
     fn input_order(&mut self) {
         let request = self.request;
         let Some(names) = self.names("input_names").filter(|names| names.len() > 1) else { return };
@@ -118,7 +118,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Reports output names that are those of other outputs.
+    /// Reports `output_names` that give an output of `forward` the name of another output.
     fn output_order(&mut self) {
         let request = self.request;
         let Some(names) = self.names("output_names").filter(|names| names.len() > 1) else { return };
@@ -145,7 +145,8 @@ impl<'t> Check<'_, '_, 't> {
     }
 }
 
-/// Returns a name and the other name that it gets, if both belong to each other's list.
+/// Returns the first name in `own` that is elsewhere in `names`, and the name at its position in `names`, if that
+/// one is in `own`, too.
 fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)> {
     own.iter().enumerate().find_map(|(at, name)| {
         let name = name.as_ref()?;

@@ -10,7 +10,7 @@ use super::super::release::Release;
 use super::super::value::Value;
 use super::signature::{self, Parameter};
 
-/// An exporter, as far as its behavior differs.
+/// The exporters that the checks distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exporter {
     /// `torch.onnx.export(…, dynamo=False)`.
@@ -112,7 +112,7 @@ impl<'c, 't> Request<'c, 't> {
             return Exporter::Dynamo;
         }
         match self.value("dynamo") {
-            // Only `True` itself selects the exporter.
+            // Only `True` itself selects this exporter, not other values that are true.
             Some(Value::Bool(true)) => Exporter::Dynamo,
             Some(Value::Unknown) => Exporter::Either,
             Some(_) => Exporter::Tracing,

@@ -15,7 +15,7 @@ use super::check::{Check, Words};
 use super::request::{Exporter, Input};
 use super::{dictionary_key, listed};
 
-/// Sizes at which a dimension was seen, by the object that names it.
+/// The size of each `Dim` in the example, by the object of the `Dim`.
 type Seen = Vec<(Ref, i64)>;
 
 impl<'t> Check<'_, '_, 't> {
@@ -231,7 +231,7 @@ impl<'t> Check<'_, '_, 't> {
         self.dim_range(size, place, dim, node, seen);
     }
 
-    /// Reports an example of size 1 on an axis that `torch.export.export` is to keep dynamic.
+    /// Reports an example of size 0 or 1 on an axis that `torch.export.export` is to keep dynamic.
     fn example_of_size_one(
         &mut self,
         tensor: &Tensor<'t>,
@@ -259,12 +259,12 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Checks a size of the example against its `Dim`, and other axes of the same `Dim`.
+    /// Checks that a size of the example fits its `Dim`, and equals the sizes of other axes with the same `Dim`.
     fn dim_range(&mut self, size: i64, axis: usize, dim: &Value<'t>, node: Node<'t>, seen: &mut Seen) {
         if self.machine.library_class(dim).as_deref() != Some(DIM) {
             return;
         }
-        // `2 * h` has the size of `h`, multiplied.
+        // A derived dimension, such as `2 * h + 1`, has a root (`h`), a factor and an offset.
         let part = |name: &str| self.machine.attribute_of(dim, name);
         let whole = |name: &str, default: i64| part(name).and_then(|part| part.int()).unwrap_or(default);
         let (factor, offset) = (whole("factor", 1).max(1), whole("offset", 0));
