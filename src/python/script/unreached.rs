@@ -6,11 +6,11 @@ use super::super::program::Program;
 use super::super::syntax::{field, text};
 use super::machine::{Machine, Stop};
 
-/// Code in which a name may be missing on purpose: it may be for another release of PyTorch.
+/// Kinds of nodes in which a name may be missing on purpose: the code may be for another release of PyTorch.
 const GUARDED: [&str; 4] = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
 
 impl<'t> Machine<'t> {
-    /// Reports the missing names of the whole script, except in code that may be skipped on purpose.
+    /// Reports names of the script that PyTorch does not have, except in code that may be for another release.
     pub fn check_names(&mut self, program: &Program) {
         let source = self.source(0);
         let files = self.files;

@@ -8,17 +8,17 @@ use super::exporting::ExportCall;
 use super::machine::{Machine, Operator};
 use super::value::Value;
 
-/// Operators by exporter.
+/// Operators that an exporter does not support, by exporter.
 const TABLE: &str = include_str!("torch/unsupported.tsv");
 
 /// Adaptive pooling to a size that does not divide the size of its input.
 pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does not divide its input";
-/// First opsets of operators of the tracing exporter.
+/// First opset at which the tracing exporter supports an operator.
 const OPSETS: &str = include_str!("torch/opsets.tsv");
 
 /// The fused path of a Transformer encoder.
 pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
-/// An addition to rows of which some are named twice.
+/// An `index_add` whose index contains a row twice.
 pub const REPEATED_INDEX: &str = "an addition to one row more than once";
 /// Adaptive max pooling to a size that does not divide the size of its input.
 pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";

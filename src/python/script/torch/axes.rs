@@ -11,7 +11,7 @@ use super::super::tensor::{DType, Dim, Tensor, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
-    /// Evaluates operators with positional arguments that change at most one axis.
+    /// Evaluates operators that change at most one axis. All arguments must be positional.
     pub fn along_axis(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
         let int = |at: usize| args.get(at, "").and_then(Value::int);
         let node = args.node;

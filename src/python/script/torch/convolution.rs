@@ -48,7 +48,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Reports an input of another rank than `batched`, or one less without a batch axis.
+    /// Reports an input whose rank is neither `axes + 2` nor, without a batch axis, `axes + 1`.
     fn spatial_rank(&self, what: &str, x: &Tensor<'t>, axes: usize, node: Node<'t>) -> Result<(), Stop> {
         match &x.shape {
             Some(shape) if shape.len() != axes + 2 && shape.len() != axes + 1 => {

@@ -9,7 +9,7 @@ use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
 use super::layers::device_text;
 
-/// Limit of the elements that are kept.
+/// Limit of the elements that are kept of a tensor.
 pub const MAX_DATA: usize = 4096;
 
 /// Constructors with a dtype in their name.
@@ -25,7 +25,7 @@ const TYPED: [(&str, DType); 8] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Creates a tensor; `None` if `name` creates none.
+    /// Creates a tensor; `None` if `name` is not a function that creates tensors.
     pub fn create(&mut self, name: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let default = self.default_dtype;
         let int = |at: usize, name: &str| args.get(at, name).and_then(Value::int);
@@ -167,7 +167,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the sizes that a list or tuple holds.
+    /// Returns the sizes in a list or tuple, or a single size.
     pub fn shape_of(&self, size: &Value<'t>) -> Option<Vec<Dim>> {
         match size {
             Value::Int(size) => Some(vec![Some(*size)]),

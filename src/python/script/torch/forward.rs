@@ -347,7 +347,7 @@ impl<'t> Machine<'t> {
         Ok(self.made(shape, table.dtype, &[table]))
     }
 
-    /// Reports indices that are certainly beyond a table.
+    /// Reports indices beyond a table: known ones, or random ones of which one is almost certainly beyond.
     pub fn in_table(
         &self,
         what: &str,

@@ -78,7 +78,7 @@ impl<'t> Machine<'t> {
         self.wrapped_tensor(value, IMAGE)
     }
 
-    /// Calls a method of an image; `None` if `object` is none.
+    /// Calls a method of an image; `None` if `object` is not an image.
     pub fn image_method(&mut self, object: &Value<'t>, name: &str, args: &Args<'t>) -> Option<Value<'t>> {
         let image = self.image_tensor(object)?;
         let mut shape = image.shape.clone().unwrap_or(vec![None; 3]);
@@ -114,7 +114,7 @@ impl<'t> Machine<'t> {
         Value::Tensor(Rc::new(self.tensor(image.shape.clone(), Some(DType::Float32), image.device.clone())))
     }
 
-    /// Applies a transform; `None` if `object` is none.
+    /// Applies a transform; `None` if `object` is not a transform.
     pub fn transformed(&mut self, object: &Value<'t>, args: &Args<'t>) -> Option<Value<'t>> {
         let class = self.library_class(object)?;
         let name = class.strip_prefix(TRANSFORMS)?.to_owned();
@@ -143,7 +143,7 @@ impl<'t> Machine<'t> {
                 let sizes = self.shape_of(&first);
                 let (height, width) = match (sizes.as_deref(), name.as_str()) {
                     (Some([height, width]), _) => (*height, *width),
-                    // One size is that of the shorter side.
+                    // A single size is that of the shorter side.
                     (_, "Resize") => (None, None),
                     (Some([size]), _) => (*size, *size),
                     _ => (None, None),

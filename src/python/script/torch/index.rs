@@ -139,7 +139,8 @@ impl<'t> Machine<'t> {
         Ok(Some(sizes))
     }
 
-    /// Returns the shape of `x[parts]` if index tensors come first, or stand alone behind full slices.
+    /// Returns the shape of `x[parts]` for a mask, or for adjacent index tensors before or between full slices;
+    /// otherwise `None`.
     fn advanced(&self, shape: &[Dim], parts: &[Value<'t>]) -> Option<Vec<Dim>> {
         if let [Value::Tensor(mask)] = parts
             && mask.dtype == Some(DType::Bool)

@@ -131,7 +131,7 @@ impl<'t> Machine<'t> {
         let items = self.items(padding).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>());
         let (Some(shape), Some(items)) = (&x.shape, items) else { return Ok(self.made(None, x.dtype, &[x])) };
         let mut sizes = shape.clone();
-        // A reflection does not repeat the border, and a circle has one turn.
+        // Reflect padding must be smaller than the axis, and circular padding at most as large.
         let beyond = |size: i64, pad: i64| match mode {
             "reflect" => pad >= size,
             "circular" => pad > size,

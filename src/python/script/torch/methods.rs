@@ -198,7 +198,7 @@ impl<'t> Machine<'t> {
         Value::size(x.dim(axis))
     }
 
-    /// Returns a number taken from the elements of a tensor: while `torch.export` runs, it stays a tensor.
+    /// Returns a number that depends on data: a 0-d tensor in a model that `torch.export` exports, else `Unknown`.
     pub fn unbacked(&mut self, x: &Tensor<'t>) -> Value<'t> {
         if !self.is_program {
             return Value::Unknown;

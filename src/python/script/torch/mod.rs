@@ -112,7 +112,7 @@ impl<'t> Machine<'t> {
             }
             "load" => {
                 let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(path));
-                // A module is not loaded by default, but a dictionary is.
+                // By default (`weights_only=True`), `torch.load` loads a dictionary, but no module.
                 let is_dict = |saved: &&Value<'t>| {
                     saved.object().is_some_and(|object| self.heap.dict(object).is_some())
                 };

@@ -84,7 +84,7 @@ impl<'t> Machine<'t> {
         let tensor = self.of_values(data, &plain);
         self.default_dtype = default;
         let Value::Tensor(mut tensor) = tensor else { return Value::Unknown };
-        // A number of an array is a Python number for the tracing exporter.
+        // The tracing exporter treats the numbers of an array as Python numbers.
         if let Some(data) = tensor.data.clone().filter(|_| tensor.dtype == Some(DType::Int64)) {
             let numbers: Vec<f64> = data.iter().map(|number| self.taken_element(*number, args)).collect();
             Rc::make_mut(&mut tensor).data = Some(numbers.into());

@@ -9,7 +9,7 @@ use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
 
-/// Element-wise functions of one tensor that keep its dtype.
+/// Functions of one tensor whose result has its shape and dtype.
 const KEEPING: &str = "
     abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
     hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink clamp clip clamp_min

@@ -7,7 +7,7 @@ use super::super::tensor::{DType, Shape, Tensor};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
-    /// Returns the shape of a tensor without the reduced axes. `axes` is `None` for all.
+    /// Returns the shape of a tensor after a reduction of `axes`, or of all axes if `axes` is `None`.
     pub fn reduced(
         &mut self,
         what: &str,

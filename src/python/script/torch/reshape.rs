@@ -13,7 +13,7 @@ use super::create::MAX_DATA;
 impl<'t> Machine<'t> {
     /// Returns the index of an axis, and reports one out of range. `None` if it is unknown.
     ///
-    /// `extra` is the number of axes that the result has more than the operand, as for `unsqueeze`.
+    /// `extra` is the number of axes that the operator adds: 1 for `unsqueeze`.
     pub fn axis(
         &self,
         what: &str,

@@ -45,7 +45,7 @@ impl<'t> Machine<'t> {
         Value::Tensor(Rc::new(rows))
     }
 
-    /// Records an addition to rows of which some are named twice.
+    /// Records an `index_add` whose index contains a row twice.
     pub fn note_repeated(&mut self, index: &Tensor<'t>, node: Node<'t>) {
         let Some(data) = self.data(index) else { return };
         let mut rows = data.to_vec();

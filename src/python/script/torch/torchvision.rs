@@ -11,7 +11,7 @@ use super::super::value::Value;
 /// Classifiers of images with three channels, one a line. `generate` writes it.
 const CLASSIFIERS: &str = include_str!("torchvision.txt");
 
-/// Attributes of the model itself.
+/// Attributes that the interpreter sets on each model, besides the head.
 const OWN: [&str; 2] = ["training", "weight"];
 
 /// A classifier of images with three channels: a backbone, and a head that scripts replace.
@@ -36,7 +36,7 @@ pub fn classifier(path: &str) -> Option<Classifier> {
     Some(Classifier { has_norm: norm == "norm", head, features, layers: line.collect() })
 }
 
-/// Least height and width of the images of models that reduce them to nothing.
+/// Least height and width of images, for models whose poolings leave nothing of smaller ones.
 const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
 
 impl<'t> Machine<'t> {
@@ -135,7 +135,7 @@ impl<'t> Machine<'t> {
         match self.attribute_of(model, classifier.head) {
             Some(head) if self.is_module(&head) == Some(true) => {
                 let result = self.invoke(&head, &Args::of(args.node, vec![features]))?;
-                // A head of a convolution ends with a pooling to one pixel.
+                // A convolutional head ends with a pooling to one pixel, and the model flattens its result.
                 Ok(match &result {
                     Value::Tensor(tensor) if tensor.rank() == Some(4) => {
                         let shape = tensor.shape.as_ref().map(|shape| shape[..2].to_vec());
