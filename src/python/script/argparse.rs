@@ -37,7 +37,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Records an argument as an attribute of the parser.
+    /// Records the default of an argument, as the attribute `default NAME` of the parser.
     fn add_argument(&mut self, parser: &Value<'t>, args: &Args<'t>) -> Result<(), super::machine::Stop> {
         let flags: Vec<&str> = args.positional.iter().filter_map(|(value, _)| value.text()).collect();
         let long = flags.iter().find(|flag| flag.starts_with("--")).or(flags.first()).copied();

@@ -58,7 +58,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Returns the items of a list.
+    /// Returns the items of a list, if all are known.
     fn listed(&self, value: &Value<'t>) -> Option<Vec<Value<'t>>> {
         match self.heap.get(value.object()?) {
             Object::List(list) if !list.open => Some(list.items.clone()),

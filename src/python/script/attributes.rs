@@ -19,7 +19,7 @@ impl<'t> Machine<'t> {
         self.attribute(&object, self.text(name), node)
     }
 
-    /// Returns an attribute. `node` is the place of a fault.
+    /// Returns an attribute. A fault is reported at `node`.
     pub fn attribute(&mut self, object: &Value<'t>, name: &str, node: Node<'t>) -> Eval<'t> {
         match object {
             Value::Name(path) => self.library_attribute(path, name, node),
@@ -162,7 +162,7 @@ impl<'t> Machine<'t> {
         self.heap.instance(object.object()?)?.get(name).cloned()
     }
 
-    /// Returns an attribute that configures a layer; unknown if it has none of the name.
+    /// Returns a setting of a layer, which is one of its attributes; `Unknown` if the layer has no such attribute.
     pub fn setting(&self, layer: &Value<'t>, name: &str) -> Value<'t> {
         self.attribute_of(layer, name).unwrap_or_default()
     }
@@ -226,7 +226,7 @@ impl<'t> Machine<'t> {
 /// Limit of the objects that one call forgets.
 const MAX_FORGOTTEN: usize = 4096;
 
-/// Returns true if the first library class in a lineage adds no attributes to a module.
+/// Returns true if the first library class in a lineage is `torch.nn.Module` itself, whose attributes are known.
 fn library_is_plain(library: Option<Value>) -> bool {
     library.is_some_and(|base| matches!(base.path(), Some("torch.nn.Module")))
 }

@@ -54,7 +54,7 @@ const NEUTRAL: [&str; 18] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Returns a function, from its definition and its decorators.
+    /// Returns a function, from its definition and its decorators; `Unknown` if a decorator may change its behavior.
     pub fn function(&mut self, node: Node<'t>, decorators: &[Node<'t>]) -> Value<'t> {
         let name = field(node, "name").map_or("<lambda>", |name| self.text(name));
         let Some(frame) = self.frames.last() else { return Value::Unknown };
@@ -175,7 +175,7 @@ impl<'t> Machine<'t> {
         Parameter { name, default: None, annotation: field(whole, "type"), kind }
     }
 
-    /// Returns the parameters of a function in its own file.
+    /// Returns the parameters of a function, which may be in a file other than the current one.
     pub fn parameters_in(&mut self, function: &Rc<Function<'t>>) -> Vec<Parameter<'t>> {
         let scope = function.scope;
         if self.push(function.file, scope, Some(function.clone()), None, None).is_err() {

@@ -15,7 +15,7 @@ use super::value::{Ref, Value};
 const MAX_COPY_DEPTH: u32 = 40;
 
 impl<'t> Machine<'t> {
-    /// Calls a built-in function; `None` if `name` is none.
+    /// Calls a built-in function; `None` if there is no such function.
     pub fn builtin_call(&mut self, name: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let first = args.get(0, "").cloned();
         let unknown = Value::Unknown;
@@ -127,7 +127,7 @@ impl<'t> Machine<'t> {
         }))
     }
 
-    /// Returns the length of a container, if it is known.
+    /// Returns the length of a container, if it is known. Raises under `torch.export` if it depends on data.
     fn counted(&self, value: &Value<'t>, node: Node<'t>) -> Result<Option<i64>, Stop> {
         if let Value::Tensor(tensor) = value
             && tensor.unbacked == Some(0)

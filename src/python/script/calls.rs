@@ -22,12 +22,12 @@ pub struct Args<'t> {
 }
 
 impl<'t> Args<'t> {
-    /// Returns arguments with the expression of a call, but without values.
+    /// Returns an empty list of arguments, for the call `node`.
     pub fn none(node: Node<'t>) -> Self {
         Args { node, positional: vec![], keywords: vec![], open: false }
     }
 
-    /// Returns positional arguments without expressions.
+    /// Returns positional arguments that have values, but no expressions.
     pub fn of(node: Node<'t>, values: Vec<Value<'t>>) -> Self {
         let positional = values.into_iter().map(|value| (value, None)).collect();
         Args { positional, ..Args::none(node) }
@@ -158,7 +158,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Forgets the state of the objects that an unknown function gets.
+    /// Forgets the state of the objects that are passed to an unknown function.
     pub fn havoc(&mut self, args: &Args<'t>) {
         let all: Vec<Value<'t>> = args.all().cloned().collect();
         for value in all {

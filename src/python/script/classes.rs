@@ -88,7 +88,8 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns a class and its bases in the order of method resolution, including library classes.
+    /// Returns a class and its bases, including library classes, in the order of method resolution; the order may
+    /// differ if bases share a base.
     pub fn lineage(&self, class: Ref) -> Vec<Value<'t>> {
         let mut found = vec![Value::Object(class)];
         let mut at = 0;
@@ -106,7 +107,8 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns the attribute of a class or its bases in the script. `after` skips classes up to that one.
-    /// `Err` holds the first library or unknown class before it, which may define it.
+    ///
+    /// If none of them has the attribute, `Err` holds the first library or unknown class, if any, which may have it.
     pub fn class_attribute(
         &self,
         class: Ref,
@@ -142,7 +144,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns true if all bases of a class are known.
+    /// Returns true if a class and its bases are known, and no metaclass or decorator may change them.
     fn is_closed(&self, class: Ref) -> bool {
         self.lineage(class).iter().all(|one| match one {
             Value::Object(class) => self.heap.class(*class).is_some_and(|class| !class.open),
@@ -199,7 +201,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Returns the attribute of `super()`.
+    /// Returns an attribute of `super()`.
     pub fn super_attribute(&mut self, this: &Value<'t>, after: Ref, name: &str) -> Value<'t> {
         let class = this.object().and_then(|object| self.heap.instance(object)?.class.object());
         let Some(class) = class else { return Value::Unknown };
@@ -227,10 +229,10 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Name of the variable of a class body that holds the class.
+/// Name of the variable that holds the class in the scope of its body.
 const CLASS_MARK: &str = "__class__";
 
-/// Library classes that add no attributes to their instances.
+/// Library classes from which instances get no unknown attributes.
 const CLOSED_BASES: [&str; 8] = [
     "object",
     "abc.ABC",

@@ -46,7 +46,7 @@ impl<'t> Machine<'t> {
         Ok(known?.then_some(found))
     }
 
-    /// Runs the clauses from the first. Returns false if the number of items is unknown.
+    /// Runs `clauses`, and `body` for each item. Returns false if the number of items is unknown.
     fn clauses(
         &mut self,
         clauses: &[Node<'t>],
@@ -106,7 +106,7 @@ impl<'t> Machine<'t> {
         Ok(known)
     }
 
-    /// Evaluates an item that may not be evaluated.
+    /// Runs the remaining clauses and the body for an item that a condition may skip, or that may not exist.
     fn maybe(&mut self, rest: &[Node<'t>], body: Node<'t>) -> Result<(), Stop> {
         let before = self.heap.snapshot();
         let done = self.in_doubt(|machine| machine.clauses(rest, body, &mut vec![]));

@@ -61,7 +61,8 @@ impl<'t> Machine<'t> {
         i64::try_from(length).ok()
     }
 
-    /// Returns the truth of an object without a length.
+    /// Returns true for objects that are true because they have no length: classes, files, and modules of the script
+    /// without `__len__` and `__bool__`. `None` for other objects.
     pub fn is_true_object(&self, value: &Value<'t>) -> Option<bool> {
         match self.heap.get(value.object()?) {
             Object::Class(_) | Object::Scope(_) => Some(true),
@@ -241,7 +242,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns true if a value is a key that can be compared.
+/// Returns true if a value, as a key of a dictionary, can be compared with other keys.
 pub fn is_key(key: &Value) -> bool {
     match key {
         Value::Unknown | Value::Tensor(_) => false,

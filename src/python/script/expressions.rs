@@ -152,7 +152,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Evaluates two expressions of which one runs.
+    /// Evaluates two expressions, of which the script runs only one, and joins their values.
     fn either_value(&mut self, one: Node<'t>, other: Node<'t>) -> Eval<'t> {
         let before = self.heap.snapshot();
         let first = self.in_doubt(|machine| machine.evaluate(one));

@@ -85,7 +85,7 @@ impl<'t> Machine<'t> {
         finding
     }
 
-    /// Returns the place of `node` if it is in the script, or of the innermost call in the script.
+    /// Returns the place of `node` if it is in the script, or of the innermost call in the script that leads to it.
     fn in_script(&self, node: Node<'t>) -> Option<SourcePlace> {
         if self.file() == 0 {
             return Some(self.place(0, node));
@@ -137,7 +137,7 @@ impl<'t> Machine<'t> {
         self.depends_on_data(value, condition, fault)
     }
 
-    /// Reports a number of Python that a program of `torch.export` would take from data.
+    /// Reports code that needs a Python number, but gets a tensor, in a model that `torch.export` exports.
     pub fn needs_number(&self, value: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
         let what = "needs a number, but its operand depends on data";
         let fault = Fault {
@@ -148,7 +148,7 @@ impl<'t> Machine<'t> {
         self.depends_on_data(value, node, fault)
     }
 
-    /// Reports a node that uses a tensor as a value of Python in a program of `torch.export`.
+    /// Reports a node that needs a Python value, but gets a tensor, in a model that `torch.export` exports.
     /// The message of `fault` is a predicate, which follows the code.
     fn depends_on_data(&self, value: &Value<'t>, node: Node<'t>, fault: Fault) -> Result<(), Stop> {
         let is_scripted = self.frames.iter().any(|frame| frame.file != 0);

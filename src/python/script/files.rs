@@ -54,7 +54,8 @@ pub fn find(files: &[ScriptFile], from: usize, module: &str) -> Option<usize> {
     candidates(from, module)?.iter().find_map(|path| files.iter().position(|file| *file.path == **path))
 }
 
-/// Returns the modules that a file imports anywhere, and `package.name` for each name.
+/// Returns the modules that a file imports anywhere, and `module.name` for each name in `from module import name`,
+/// because the name may be a module, too.
 fn imports(root: Node, source: &str) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     let mut todo = vec![root];
@@ -103,7 +104,7 @@ fn candidates(from: &str, module: &str) -> Option<Vec<String>> {
         0 if LIBRARIES.contains(&tail.split('/').next().unwrap_or("")) => return None,
         0 => {
             let above = folder.ancestors().take(MAX_ASCENT).map(Path::to_owned);
-            // The directories above a relative path are above the current directory.
+            // A relative path does not list the directories above the current one.
             let beyond = [PathBuf::from(".."), PathBuf::from("../..")];
             let beyond = beyond.into_iter().filter(|_| folder.is_relative());
             above.chain(beyond).flat_map(|folder| [folder.clone(), folder.join("src")]).collect()

@@ -56,7 +56,7 @@ pub struct Class<'t> {
     pub name: &'t str,
     pub bases: Vec<Value<'t>>,
     pub attributes: Vec<(Rc<str>, Value<'t>)>,
-    /// Names, defaults of the fields of a dataclass.
+    /// Names and defaults of the fields of a dataclass or `NamedTuple`; `None` for other classes.
     pub fields: Option<Vec<(&'t str, Option<Value<'t>>)>>,
     /// Whether a metaclass or a decorator may change it.
     pub open: bool,
@@ -70,7 +70,7 @@ pub struct Scope<'t> {
     pub parent: Option<Ref>,
     /// Whether there may be other variables, after `from library import *`.
     pub open: bool,
-    /// Path, if this is the scope of a file that was imported.
+    /// Whether this is the top-level scope of a file.
     pub is_file: bool,
 }
 

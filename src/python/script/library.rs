@@ -98,7 +98,7 @@ const HARMLESS: [&str; 20] = [
     "onnxsim.",
 ];
 
-/// Class of the contexts that enter other contexts.
+/// Class of a context that enters other contexts.
 pub const EXIT_STACK: &str = "contextlib.ExitStack";
 
 /// Returns true for built-in names of Python.
@@ -233,7 +233,7 @@ impl<'t> Machine<'t> {
                 let json = first.and_then(Value::text).and_then(|text| serde_json::from_str(text).ok());
                 json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
             }
-            // A script is linted with its defaults.
+            // Environment variables are assumed to be unset.
             "os.environ.get" | "os.getenv" => match args.get(1, "default") {
                 Some(default) if *default != Value::None => default.clone(),
                 _ => Value::Unknown,
@@ -324,7 +324,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the integer of a float without a fraction.
+/// Returns the integer part of a float; `None` from 9e15 on, where floats may skip integers.
 pub fn whole_number(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the number is in range")]
     let whole = (number.abs() < 9e15).then(|| number.trunc() as i64)?;

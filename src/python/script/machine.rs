@@ -18,7 +18,7 @@ use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
 
-/// Limit of evaluated statements and calls, which bounds the run time.
+/// Limit of evaluated statements, expressions and calls, which bounds the run time.
 const MAX_STEPS: u32 = 300_000;
 
 /// Limit of nested calls.
@@ -96,13 +96,13 @@ pub struct Machine<'t> {
     changed: FxHashSet<u32>,
     /// Values of the active `with` statements.
     pub contexts: Vec<Value<'t>>,
-    /// Whether the condition of a branch is evaluated as for a script without arguments.
+    /// Whether a condition is being evaluated as if the script was called without arguments.
     pub is_without_arguments: bool,
     /// Number of enclosing branches that may not run.
     pub doubt: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
-    /// Layers that are being called, outermost first, as places of their construction.
+    /// For each layer that is being called, outermost first, the place where it was constructed.
     pub layers: Vec<(usize, Node<'t>)>,
     /// Expressions that made the examples of the running model.
     pub examples: Vec<(usize, Node<'t>)>,
@@ -127,7 +127,7 @@ pub struct Machine<'t> {
     pub loops: Vec<(usize, Node<'t>)>,
     /// Files and lines of loops whose number of turns depends on no dynamic axis.
     pub steady: Vec<(usize, u32)>,
-    /// Files and lines of the other loops.
+    /// Files and lines of loops whose number of turns depends on a dynamic axis, or may do so.
     pub varying: Vec<(usize, u32)>,
     /// Scope of the `forward` of the running model, and the names in it that are read.
     pub reads: Option<(Ref, FxHashSet<&'t str>)>,
@@ -181,7 +181,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Reports the exception that ends the script.
+    /// Reports the exception that ends the script, or records that a budget is exhausted.
     pub fn end(&mut self, stop: Stop) {
         match stop {
             Stop::Raised(raised) => self.tell(raised.finding),
@@ -323,7 +323,7 @@ impl<'t> Machine<'t> {
         Value::Object(self.heap.add(Object::Instance(Instance { class, attributes, open, origin: None })))
     }
 
-    /// Returns the items of a list, tuple, range or dictionary, if all are known.
+    /// Returns the items of an iterable, or the keys of a dictionary, if all are known.
     pub fn items(&self, value: &Value<'t>) -> Option<Vec<Value<'t>>> {
         match value {
             Value::Tuple(items) => Some(items.to_vec()),

@@ -66,7 +66,7 @@ pub struct Outcome {
     pub way: Option<Way>,
 }
 
-/// Runs a script.
+/// Runs a file, if it is a script, and reports names that PyTorch does not have.
 pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &SourceFiles) -> Outcome {
     let is_script = is_script(script);
     let files = files::files(script, tree, path, is_script.then_some(sources));
@@ -81,7 +81,7 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     Outcome { findings: machine.findings, steady, way }
 }
 
-/// Lowers findings about unrolled loops whose number of turns is the same for all exported inputs.
+/// Lowers findings about unrolled loops to info if their number of turns is the same for all exported inputs.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
     let by_size = |finding: &Finding| {
         let help = finding.help.as_deref().unwrap_or("");
@@ -97,9 +97,9 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
     }
 }
 
-/// Returns false for a module of a package that exports nothing.
+/// Returns false for a file with relative imports that calls no exporter.
 ///
-/// A file with relative imports does not run by itself.
+/// Such a file is a module of a package, and does not run by itself.
 fn is_script(text: &str) -> bool {
     let is_relative = |line: &str| line.starts_with("from .") || line.starts_with("    from .");
     !text.lines().any(is_relative)

@@ -44,14 +44,14 @@ impl<'t> Machine<'t> {
         bases.iter().all(is_plain).then_some(false)
     }
 
-    /// Returns the path of the library class of an instance, nearest in its lineage.
+    /// Returns the path of the nearest library class in the lineage of an instance.
     pub fn library_class(&self, value: &Value<'t>) -> Option<String> {
         let instance = self.heap.instance(value.object()?)?;
         let bases = self.library_bases(&instance.class);
         bases.iter().find_map(Value::path).map(str::to_owned)
     }
 
-    /// Returns the submodules of a container, in order.
+    /// Returns the items of a container of modules or parameters, in order: the keys if it is a dictionary.
     pub fn container_items(&self, object: Ref) -> Option<Vec<Value<'t>>> {
         let instance = self.heap.instance(object)?;
         let class = self.library_class(&Value::Object(object))?;
@@ -145,7 +145,7 @@ impl<'t> Machine<'t> {
         tensors.collect()
     }
 
-    /// Returns true if unknown code may have changed a module or one below it.
+    /// Returns true if a module, or one below it, may have attributes that are not known.
     pub fn is_open(&self, module: &Value<'t>) -> bool {
         self.modules_of(module).iter().any(|module| {
             let instance = module.object().and_then(|object| self.heap.instance(object));
@@ -224,7 +224,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Rebinds a variable whose tensor an in-place method gave another shape, as in `x.unsqueeze_(0)`.
+    /// Binds a variable to the result of an in-place method, which may have another shape, as in `x.unsqueeze_(0)`.
     pub fn rebind_receiver(
         &mut self,
         function: Node<'t>,

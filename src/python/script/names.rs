@@ -41,7 +41,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns true unless the model certainly ran without reading a parameter of its `forward`.
+    /// Returns false if the model ran and did not read the parameter `name` of its `forward`.
     pub fn may_read(&self, name: &str) -> bool {
         self.reads.as_ref().is_none_or(|(_, names)| names.contains(name))
     }
@@ -60,7 +60,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns a new scope inside of the current one.
+    /// Returns a new scope inside of `parent`.
     pub fn inner_scope(&mut self, parent: Option<Ref>) -> Ref {
         self.heap.add(Object::Scope(Scope { parent, ..Scope::default() }))
     }
@@ -114,7 +114,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Forgets the object of a library whose unknown part an assignment changes: `net.features[0] = …`.
+    /// Forgets the state of an object if an assignment changes an unknown part of it, as in `net.features[0] = …`.
     pub fn forget_holder(&mut self, part: &Value<'t>, target: Node<'t>) {
         if matches!(part, Value::Object(_) | Value::Tensor(_)) {
             return;

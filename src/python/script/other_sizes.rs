@@ -42,7 +42,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Records a reshape to a literal first size and an inferred one, which mixes the batch into it.
+    /// Records a reshape to a literal first size and an inferred size: at another batch size, it mixes samples.
     pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
         let file = self.file();
         let Some(record) = &mut self.record else { return };
@@ -69,7 +69,7 @@ impl<'t> Machine<'t> {
         let lines = |loops: Vec<(usize, Node<'t>)>| -> Vec<(usize, u32)> {
             loops.into_iter().map(|(file, node)| (file, line(node))).collect()
         };
-        // The names of inputs count the tensors in lists, too.
+        // `input_names` also has a name for each tensor in a list, so that names and arguments cannot be matched.
         let is_nested = values.iter().any(|value| !matches!(value, Value::Tensor(_)) && !value.is_plain())
             || values.iter().any(|value| matches!(value, Value::Tuple(_)));
         if self.exhausted || is_nested || call.exporter != "torch.onnx.export" {
@@ -126,7 +126,7 @@ impl<'t> Machine<'t> {
         } else {
             self.varying.extend(lines(loops));
         }
-        // A size that fails may be too large or too small for the model; two show that it is fixed.
+        // If only one of two sizes fails, it may be too large or too small; if all fail, the size is fixed.
         if tried == failures.len()
             && let Some((finding, seen)) = failures.into_iter().next()
         {
@@ -134,7 +134,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the items of a loop as many times as the traced graph has them.
+    /// Returns the items of a loop: while replaying, cut or (for a `range`) extended to the number of the example.
     pub fn taken_items(&mut self, items: Vec<Value<'t>>, of: &Value<'t>, node: Node<'t>) -> Vec<Value<'t>> {
         let mut items = items;
         let count = i64::try_from(items.len()).unwrap_or(0);
@@ -268,7 +268,7 @@ impl<'t> Machine<'t> {
         let mut found = vec![vec![]; count];
         if let Some(axes) = argument("dynamic_axes") {
             let names = argument("input_names").and_then(|names| self.items(&names)).unwrap_or_default();
-            // The names are for the tensors, without the `None` between them.
+            // `input_names` has no names for arguments that are `None`.
             let inputs: Vec<usize> = (0..count).filter(|at| values[*at] != Value::None).collect();
             for (name, axes) in self.entries(&axes).unwrap_or_default() {
                 let at = names.iter().position(|known| *known == name);
@@ -328,7 +328,7 @@ fn resized<'t>(
 ) -> Option<Vec<Value<'t>>> {
     let mut changed = values.to_vec();
     let mut any = false;
-    // An axis with the name of a batch has the size of the batch.
+    // An axis that has the same name as the first axis of an input is resized like a batch, too.
     let batches: Vec<&Value<'t>> = axes
         .iter()
         .flatten()
@@ -341,7 +341,8 @@ fn resized<'t>(
         for (axis, name) in axes {
             let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
             let Some(Some(size)) = size else { continue };
-            // The batch may have any size; other axes keep their divisors.
+            // The batch may have any size; other axes are doubled or halved, as strides and windows often need
+            // multiples.
             *size = match (*axis == 0 || batches.contains(&name), smaller) {
                 (true, false) => *size + 1,
                 (true, true) => *size + 2,

@@ -24,6 +24,6 @@ pub struct Record<'t> {
     pub at: Option<usize>,
     /// Numbers that differ from those of the example.
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,
-    /// Reshapes with a literal size, in the order of evaluation.
+    /// Reshapes to a literal first size and an inferred size, in the order of evaluation.
     pub reshapes: Vec<(usize, Node<'t>)>,
 }

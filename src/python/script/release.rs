@@ -13,7 +13,7 @@ impl fmt::Display for Release {
 }
 
 impl Release {
-    /// The newest release in the table.
+    /// The newest release in the table of signatures.
     pub const NEWEST: Release = Release(2, 15);
 
     /// Parses `2.5` and the start of `2.5.1+cu118`.

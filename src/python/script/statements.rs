@@ -164,9 +164,10 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns false for a condition on the arguments of the script that is false without any.
+    /// Returns false if a condition depends on `sys.argv`, and is false without arguments; otherwise `None`.
     ///
-    /// A script is linted with its defaults. A condition that is true without arguments may end the script.
+    /// A script is linted as if it was called without arguments. A condition that is true without them stays
+    /// undecided, because it may end the script.
     pub fn default_path(&mut self, condition: Node<'t>) -> Option<bool> {
         if !self.text(condition).contains("argv") {
             return None;

@@ -20,7 +20,7 @@ pub struct Tensor<'t> {
     pub device: Option<Rc<str>>,
     /// The elements, if there are few and they are known; valid while `memory` is unchanged.
     pub data: Option<Rc<[f64]>>,
-    /// Lowest element, and the bound above all elements, of random integers.
+    /// Lowest possible element, and exclusive upper bound, of random integers.
     pub bounds: Option<(i64, i64)>,
     /// Axis whose size depends on data, in a program of `torch.export`.
     pub unbacked: Option<usize>,
@@ -67,7 +67,7 @@ impl Tensor<'_> {
         numel(self.shape.as_ref()?)
     }
 
-    /// Returns the tensor of both paths.
+    /// Joins the tensors of two paths: properties that differ are unknown.
     pub fn join(&self, other: &Self) -> Self {
         let shape = match (&self.shape, &other.shape) {
             (Some(a), Some(b)) if a.len() == b.len() => {
@@ -131,7 +131,7 @@ pub enum DType {
 }
 
 impl DType {
-    /// Names of the dtypes in PyTorch; the first of a dtype is its own.
+    /// Names of the dtypes in PyTorch; the first name of a dtype is the one in messages.
     const NAMES: [(&'static str, DType); 20] = [
         ("bool", DType::Bool),
         ("uint8", DType::UInt8),

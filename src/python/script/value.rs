@@ -26,7 +26,7 @@ pub enum Value<'t> {
     Slice(Rc<[Value<'t>; 3]>),
     /// `range(start, stop, step)`.
     Range(i64, i64, i64),
-    /// A list, dictionary, instance, class or file.
+    /// A list, set, dictionary, instance, class or file.
     Object(Ref),
     Function(Rc<Function<'t>>),
     /// A method of a class of the script, bound to its object.
@@ -162,7 +162,7 @@ impl<'t> Value<'t> {
         )
     }
 
-    /// Returns the value of both paths, or `Unknown` if they differ.
+    /// Joins the values of two paths: `Unknown` if they differ, but tuples and tensors are joined part by part.
     pub fn join(self, other: &Self) -> Self {
         if self == *other {
             return self;
