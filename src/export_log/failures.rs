@@ -120,7 +120,8 @@ fn branch(expression: &str, code: &str) -> Words {
         ),
         note: "torch.export traces the model without data, so Python cannot branch on tensor values",
         help: if loops {
-            "use `torch.while_loop` or `torch.scan`, or compute the whole tensor at once".into()
+            "use `torch.while_loop` or `torch._higher_order_ops.scan`, or compute the whole tensor at once"
+                .into()
         } else {
             "use `torch.cond(condition, true_fn, false_fn, operands)`, or compute both branches and select with \
              `torch.where(condition, a, b)`"

@@ -176,8 +176,8 @@ fn iteration(remark: &Remark) -> Words {
             shown(remark.code(), "a Python loop over a tensor")
         ),
         note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
-        help: "compute the whole tensor at once, or use `torch.scan`, `torch.nn.GRU` or similar functions, which \
-               export as one operator"
+        help: "compute the whole tensor at once, or use `torch._higher_order_ops.scan`, `torch.nn.GRU` or similar \
+               functions, which export as one operator"
             .into(),
     }
 }

@@ -139,7 +139,8 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
         note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
         help: format!(
             "`{shown}` depends on {counted}: compute the whole axis at once, or use a layer or function that \
-             exports as one operator (`nn.GRU`, `torch.cumsum`), or `torch.scan` with `dynamo=True`"
+             exports as one operator (`nn.GRU`, `torch.cumsum`), or `torch._higher_order_ops.scan` with \
+             `dynamo=True`"
         )
         .into(),
     }
