@@ -60,7 +60,7 @@ impl<'t> Check<'_, '_, 't> {
             let function = request.function;
             let message = match (first, last) {
                 (Some(first), _) if first > release => {
-                    format!("`{function}` has the argument `{name}` from PyTorch {first} only")
+                    format!("`{function}` has the argument `{name}` only since PyTorch {first}")
                 }
                 (_, Some(last)) => format!("`{function}` has no argument `{name}` after PyTorch {last}"),
                 _ => format!("`{function}` has no argument `{name}`"),

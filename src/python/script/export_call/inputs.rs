@@ -195,7 +195,7 @@ impl<'t> Check<'_, '_, 't> {
                 )
                 .note(match request.exporter {
                     Exporter::Tracing if is_named_flag => {
-                        "branches on it are decided, and its name goes to a parameter of the model"
+                        "branches on it are fixed, and its name goes to a parameter of the model"
                     }
                     Exporter::Tracing => "`range` converts it to a number, which is not traced",
                     _ => "with `dynamo=True`, only tensors become inputs",

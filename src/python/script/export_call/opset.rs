@@ -83,7 +83,7 @@ impl<'t> Check<'_, '_, 't> {
                     format!("{name} does not support opset {opset} officially"),
                 )
                 .at(Level::Info)
-                .note("it warns, and writes the operators of opset 20 as those of the opset")
+                .note("it warns, and writes operators of opset 20 into a file with the requested opset")
                 .help(format!("use opset {} at most, or export with `dynamo=True`", limits.supported)),
             );
         }

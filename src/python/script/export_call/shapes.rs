@@ -93,7 +93,7 @@ impl<'t> Check<'_, '_, 't> {
                     node,
                     format!("`dynamic_shapes` has the key `{strange}`, which is no argument of `forward`"),
                 )
-                .note("the keys are names of arguments, not of `input_names`; the exporter raises")
+                .note("the keys are parameters of `forward`, not names of `input_names`; the exporter raises")
                 .help(help)
                 .rewrite(rewrite),
             );
