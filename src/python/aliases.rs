@@ -11,7 +11,7 @@ use super::value::{Identity, Tensor, Value, View};
 #[derive(Clone, Copy, Debug)]
 struct Mention<'t> {
     name: &'t str,
-    /// Byte offset of the read, or of the end of the assignment that binds the name.
+    /// Byte offset of the read, or of the end of the assignment or loop targets that bind the name.
     at: usize,
     is_read: bool,
     node: Node<'t>,

@@ -10,7 +10,7 @@ use super::super::value::Origin;
 use super::rewrite::{Help, Piece};
 use super::{Decision, Steps, Words, by_origin};
 
-/// Reports a branch on a tensor.
+/// Returns the finding about a branch on a tensor.
 pub fn traced_branch(
     statement: Node,
     condition: Node,
@@ -74,13 +74,14 @@ pub fn is_size_branch(finding: &Finding) -> bool {
     *finding.code == *rule_ids::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
 }
 
-/// Reports `min(x.shape[1], 8)`, which torch.export keeps symbolic.
+/// Returns the finding about `min(x.shape[1], 8)`, which torch.export keeps symbolic.
 pub fn lesser_size(call: Node, source: &str) -> Words {
     let note = "if the axis is dynamic, the graph returns the operand that the example input selected";
     Words { note, ..size_branch(call, source) }
 }
 
-/// Reports a branch on a size. The export is correct if all intended inputs take the same branch.
+/// Returns the finding about a branch on a size. The export is correct if all intended inputs take the same
+/// branch.
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
     Words {
@@ -119,7 +120,7 @@ fn loop_head(node: Node, source: &str) -> String {
     }
 }
 
-/// Reports a loop whose step count depends on a tensor.
+/// Returns the finding about a loop whose step count depends on a tensor.
 pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words {
     let shown = one_line(iterable, source);
     let (counted, level) = match steps {
@@ -146,7 +147,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     }
 }
 
-/// Reports `n += 2`, which also changes `other`, read at line `read`.
+/// Returns the finding about `n += 2`, which also changes `other`, read at line `read`.
 pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Words {
     let code = one_line(statement, source);
     Words {
@@ -162,7 +163,7 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
     }
 }
 
-/// Reports a write to memory that `other` shares, read at line `read`.
+/// Returns the finding about a write to memory that `other` shares, read at line `read`.
 /// `perhaps` lowers the level, because one of the two may be a copy.
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {

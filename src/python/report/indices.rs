@@ -5,7 +5,7 @@ use crate::diag::rule_ids;
 
 use super::Words;
 
-/// Reports a read at negative indices.
+/// Returns the finding about a read at negative indices.
 /// `linearised` is true if the tracing exporter merges several index tensors into one.
 pub fn negative_index(index: &str, linearised: bool) -> Words {
     Words {
@@ -27,7 +27,7 @@ pub fn negative_index(index: &str, linearised: bool) -> Words {
     }
 }
 
-/// Reports a write at negative indices.
+/// Returns the finding about a write at negative indices.
 pub fn negative_write(index: &str) -> Words {
     Words {
         rule: rule_ids::NEGATIVE_INDEX,
@@ -40,7 +40,7 @@ pub fn negative_write(index: &str) -> Words {
     }
 }
 
-/// Reports an assignment through index tensors separated by a slice.
+/// Returns the finding about an assignment through index tensors separated by a slice.
 pub fn index_put_apart(code: &str) -> Words {
     Words {
         rule: rule_ids::INDEX_PUT_NON_CONSECUTIVE,
@@ -52,7 +52,7 @@ pub fn index_put_apart(code: &str) -> Words {
     }
 }
 
-/// Reports an assignment through several index tensors, the greatest of rank `rank`.
+/// Returns the finding about an assignment through several index tensors, the greatest of rank `rank`.
 pub fn index_put_rank(code: &str, rank: usize) -> Words {
     Words {
         rule: rule_ids::INDEX_PUT_RANK,
@@ -68,7 +68,8 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
     }
 }
 
-/// Reports an assigned value that must be broadcast, or that may have to be, if its `rank` is unknown.
+/// Returns the finding about an assigned value that must be broadcast, or that may have to be, if its `rank` is
+/// unknown.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to a selection of higher rank"),
@@ -83,7 +84,7 @@ pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     }
 }
 
-/// Reports an operator whose result has a data-dependent number of elements.
+/// Returns the finding about an operator whose result has a data-dependent number of elements.
 pub fn boolean_mask(code: &str) -> Words {
     Words {
         rule: rule_ids::BOOLEAN_MASK,

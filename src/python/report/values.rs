@@ -11,7 +11,7 @@ use super::super::value::Origin;
 use super::rewrite::{Help, Piece};
 use super::{Words, by_origin};
 
-/// Reports the conversion of a tensor to a Python value.
+/// Returns the finding about the conversion of a tensor to a Python value.
 /// `write` is the replacement for `node` in the help.
 pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
@@ -33,7 +33,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     }
 }
 
-/// Reports a tensor created from the elements of other tensors.
+/// Returns the finding about a tensor created from the elements of other tensors.
 pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -45,7 +45,8 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
-/// Reports `torch.tensor([x.shape[0], 4])`. A single size, as in `torch.tensor(x.shape[0])`, is traced.
+/// Returns the finding about `torch.tensor([x.shape[0], 4])`. A single size, as in `torch.tensor(x.shape[0])`, is
+/// traced.
 pub fn sizes_copied(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -59,7 +60,7 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
     }
 }
 
-/// Reports a size converted to a number.
+/// Returns the finding about a size converted to a number.
 /// `written` is the source text of the size, and `piece` is the replacement of the call.
 pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Words {
     Words {
@@ -79,7 +80,7 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
 const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
                            fractional size is fixed to that of the example input";
 
-/// Reports `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
+/// Returns the finding about `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
@@ -98,7 +99,7 @@ pub fn is_size_fraction(finding: &Finding) -> bool {
     *finding.code == *rule_ids::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
 
-/// Reports `x.numpy()`.
+/// Returns the finding about `x.numpy()`.
 pub fn to_numpy(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -113,7 +114,7 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
     }
 }
 
-/// Reports random numbers of NumPy, which matter only if the result depends on them.
+/// Returns the finding about random numbers of NumPy, which matter only if the result depends on them.
 pub fn random_numbers(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -125,7 +126,7 @@ pub fn random_numbers(node: Node, source: &str) -> Words {
     }
 }
 
-/// Reports a NumPy array that `forward` returns, made from tensors or random numbers.
+/// Returns the finding about a NumPy array that `forward` returns, made from tensors or random numbers.
 pub fn array_output(node: Node, source: &str) -> Words {
     let code = one_line(node, source);
     Words {
@@ -139,7 +140,7 @@ pub fn array_output(node: Node, source: &str) -> Words {
     }
 }
 
-/// Reports a NumPy function of a tensor, or of the sizes of one.
+/// Returns the finding about a NumPy function of a tensor, or of the sizes of one.
 pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> Words {
     let call = one_line(node, source);
     let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
@@ -160,7 +161,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     }
 }
 
-/// Reports an operation on a tensor and a NumPy array.
+/// Returns the finding about an operation on a tensor and a NumPy array.
 pub fn array_meets_tensor(code: &str) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
@@ -172,7 +173,7 @@ pub fn array_meets_tensor(code: &str) -> Words {
     }
 }
 
-/// Reports a tensor created from a NumPy array.
+/// Returns the finding about a tensor created from a NumPy array.
 pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     let call = one_line(node, source);
     let made = Arguments::of(node, source).positional.first().copied();
@@ -193,7 +194,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     }
 }
 
-/// Reports `x.data`.
+/// Returns the finding about `x.data`.
 pub fn tensor_data(attribute: Node, source: &str) -> Words {
     let object = field(attribute, "object").map_or("", |object| text(object, source));
     Words {
@@ -209,7 +210,7 @@ pub fn tensor_data(attribute: Node, source: &str) -> Words {
     }
 }
 
-/// Reports a dictionary, or a data class (`is_data`), returned by `forward`.
+/// Returns the finding about a dictionary, or a data class (`is_data`), returned by `forward`.
 pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     let shown = one_line(node, source);
     Words {
@@ -224,7 +225,7 @@ pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     }
 }
 
-/// Reports a string returned by `forward`.
+/// Returns the finding about a string returned by `forward`.
 pub fn string_output(string: &str) -> Words {
     Words {
         rule: rule_ids::DICT_OUTPUT,
@@ -235,7 +236,8 @@ pub fn string_output(string: &str) -> Words {
     }
 }
 
-/// Reports an operation that promotes its result to float64; `explicit` if an input of `forward` is float64.
+/// Returns the finding about an operation that promotes its result to float64. `explicit` is true if an input of
+/// `forward` is float64.
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
         rule: rule_ids::FLOAT64_PROMOTION,
@@ -246,7 +248,7 @@ pub fn promotion(code: &str, explicit: bool) -> Words {
     }
 }
 
-/// Reports a float16 tensor multiplied by a number out of its range.
+/// Returns the finding about a float16 tensor multiplied by a number out of its range.
 pub fn overflow(code: &str, number: f64) -> Words {
     Words {
         rule: rule_ids::CONSTANT_OVERFLOW,
@@ -257,7 +259,7 @@ pub fn overflow(code: &str, number: f64) -> Words {
     }
 }
 
-/// Reports `one_hot` without a number of classes.
+/// Returns the finding about `one_hot` without a number of classes.
 pub fn one_hot(node: Node, source: &str) -> Words {
     let arguments = Arguments::of(node, source);
     let function = field(node, "function").map_or("", |function| text(function, source));
@@ -271,7 +273,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
     }
 }
 
-/// Reports a call of a `torch.autograd.Function` without `symbolic`.
+/// Returns the finding about a call of a `torch.autograd.Function` without `symbolic`.
 pub fn python_operator(class: &str) -> Words {
     Words {
         rule: rule_ids::PYTHON_OP,
@@ -284,7 +286,7 @@ pub fn python_operator(class: &str) -> Words {
     }
 }
 
-/// Reports a layer or function in training mode. `why` is the cause.
+/// Returns the finding about a layer or function in training mode. `why` is the cause.
 pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,

@@ -113,7 +113,7 @@ impl<'t> Machine<'t> {
         Some(self.fault(node, fault))
     }
 
-    /// Returns the exception for an attribute that a module of the script does not have.
+    /// Returns the exception for an attribute that a class of the script, an `nn.Module`, does not have.
     pub fn no_attribute(&self, _object: &Value<'t>, class: usize, name: &str, node: Node<'t>) -> Stop {
         let class = self.heap.class(class).map_or("", |class| class.name);
         let message = format!("`{class}` has no attribute `{name}`");

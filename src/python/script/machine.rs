@@ -115,7 +115,7 @@ pub struct Machine<'t> {
     pub saved: FxHashMap<Rc<str>, Value<'t>>,
     /// Calls of exporters, in the order of their evaluation.
     pub exports: Vec<ExportCall<'t>>,
-    /// Whether the budget was exhausted.
+    /// Whether a budget was exhausted.
     pub exhausted: bool,
     /// Numbers that Python takes from sizes, while a model runs with other sizes.
     pub record: Option<Record<'t>>,
@@ -235,7 +235,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Counts a step, and the depth of nested code.
+    /// Counts a step, and the depth of nested code. Fails if a budget is exhausted.
     pub fn enter(&mut self) -> Result<(), Stop> {
         self.steps += 1;
         if self.steps > MAX_STEPS || self.depth >= MAX_DEPTH || self.heap.len() > MAX_OBJECTS {

@@ -11,7 +11,7 @@ use super::value::Value;
 /// Operators that an exporter does not support, by exporter.
 const TABLE: &str = include_str!("torch/unsupported.tsv");
 
-/// Adaptive pooling to a size that does not divide the size of its input.
+/// Adaptive average pooling to a size that does not divide the size of its input.
 pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does not divide its input";
 /// First opset at which the tracing exporter supports an operator.
 const OPSETS: &str = include_str!("torch/opsets.tsv");

@@ -31,7 +31,7 @@ fn check(source: &str) {
         }
     }
     let findings = lint(&text, "net.py", &SourceFiles::default());
-    // Nearly each export has a hint about static axes.
+    // Nearly every export has a hint about static axes.
     let mut reported: Vec<String> = findings
         .iter()
         .filter(|finding| &*finding.rule != "static-export")

@@ -23,7 +23,7 @@ const REPLACED: [(&str, &str); 9] = [
     ("export_options", "use `torch.onnx.export(…, dynamo=True, dynamic_shapes=…)`"),
 ];
 
-/// Functions of `torch.onnx` that were removed, with the last release that has them.
+/// Functions of `torch.onnx` and `torch.export` that were removed, with the last release that has them.
 const REMOVED_FUNCTIONS: [(&str, Release); 4] = [
     ("torch.onnx.dynamo_export", Release(2, 8)),
     ("torch.onnx.export_to_pretty_string", Release(2, 8)),

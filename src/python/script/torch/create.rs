@@ -151,7 +151,7 @@ impl<'t> Machine<'t> {
         self.tensor(if args.open { None } else { shape }, dtype, device)
     }
 
-    /// Returns sizes that are one argument or all positional arguments from `start`.
+    /// Returns sizes that are passed as one argument, or as all positional arguments from `start` on.
     pub fn shape_argument(&self, args: &Args<'t>, start: usize, name: &str) -> Option<Vec<Dim>> {
         if args.open {
             return None;

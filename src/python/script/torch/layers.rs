@@ -23,7 +23,7 @@ static SIGNATURES: LazyLock<FxHashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     lines.collect()
 });
 
-/// Parameters and buffers of a layer.
+/// Adds the parameters and buffers of a layer.
 struct Weights<'m, 't> {
     machine: &'m mut Machine<'t>,
     layer: &'m Value<'t>,
@@ -215,7 +215,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Adds the weights of a convolution, and makes its sizes tuples.
+/// Adds the weights of a convolution, and replaces its sizes that are integers by tuples.
 fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -> Result<(), Stop> {
     let axes = usize::from(name.as_bytes()[name.len() - 2] - b'0');
     let machine = &mut *weights.machine;

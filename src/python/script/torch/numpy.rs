@@ -97,7 +97,7 @@ impl<'t> Machine<'t> {
         self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(tensor)))], true)
     }
 
-    /// Returns the integer that an array takes from a size.
+    /// Returns an integer element of an array, which may come from a size: while replaying, that of the example.
     fn taken_element(&mut self, number: f64, args: &Args<'t>) -> f64 {
         let whole = super::super::library::whole_number(number);
         #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
