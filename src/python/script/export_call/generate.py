@@ -1,9 +1,9 @@
 """Writes signatures.tsv from the sources of PyTorch releases: python generate.py FOLDER_OR_WHEEL ... > signatures.tsv
 
 The sources are parsed, never run. A folder holds the files of one release, named like its version (2.15.0).
-Columns: function; parameter; position (0-based, or `keyword`); first release, and last release or `newest`; whether it is required;
-the exporter that reads it (`both`, `tracing`, `dynamo`), from the lists below. Rows of the function `opset` have an opset as their
-position: the default opset, or the highest opset of the tracing exporter.
+Columns: function; parameter; position (0-based, or `keyword`); first release; last release, or `newest`; whether it is
+required; the exporter that reads it (`both`, `tracing`, `dynamo`), from the lists below. In rows of the function `opset`,
+the position is an opset: the default, or the highest of the tracing exporter.
 """
 import ast
 import os
