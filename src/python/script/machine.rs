@@ -189,7 +189,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Adds findings that are not known yet.
+    /// Adds findings that were not added before, unless findings are suppressed.
     pub fn tell(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
             let is_known = |known: &Finding| known.code == finding.code && known.source == finding.source;

@@ -16,7 +16,7 @@ pub enum Way {
     Script,
 }
 
-/// Rules about code that `torch.export` exports correctly.
+/// Rules about code that `torch.export` either exports correctly or rejects.
 const TRACED_ONLY: [RuleId; 10] = [
     rule_ids::BAKED_SHAPE,
     rule_ids::ITEM_BAKED,

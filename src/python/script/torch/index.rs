@@ -271,7 +271,8 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the axis of `x[parts]` whose size depends on data: the rows that a mask selects, or a slice.
+/// Returns the axis of `x[parts]` whose size depends on data: axis 0 for a mask, or that of the first slice with
+/// a tensor as a bound.
 fn unbacked_axis(parts: &[Value]) -> Option<usize> {
     if let [Value::Tensor(mask)] = parts
         && mask.dtype == Some(DType::Bool)
