@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Removes the owner and the time of an entry, and the permissions beyond those of the owner."""
+    """Removes the owner and the time of an entry; its mode becomes 755 (folders and executables) or 644."""
     entry.uid = entry.gid = entry.mtime = 0
     entry.uname = entry.gname = ""
     entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644

@@ -70,7 +70,7 @@ def badges(rule: Rule) -> str:
 def rule_page(rule: Rule, codes: set) -> str:
     page = f"rules/{rule['code']}.md"
     title, _, body = rule["page"].partition("\n")
-    # Each remark is a paragraph.
+    # Each remark (`**Why**`, `**Fix safety**`) becomes a paragraph.
     body = re.sub(r"\n\*\*", "\n\n**", body)
     return f"{title}\n\n{badges(rule)}\n{with_rules(body, page, codes)}"
 
@@ -136,7 +136,7 @@ def commands(folder: Path) -> str:
 `COMMAND --generate bash` (`zsh`, `fish`, `elvish`, `powershell`) prints completions for a shell, and `--generate man` prints a
 man page.
 """
-    # The help shows values of the environment, so that it must be empty.
+    # The help shows options that are set in the environment, so the commands run with an empty one.
     for name in ("onnx-lint", "onnx-fix", "onnx-diff"):
         shown = subprocess.run([folder / name, "--help"], check=True, capture_output=True, text=True, env={"COLUMNS": "100"})
         text += f"\n## {name}\n\n```text\n{shown.stdout}```\n"
@@ -184,7 +184,7 @@ def menu(rules: list) -> str:
 
 
 def book(rules: list) -> str:
-    """Returns the configuration of the book. Lists and the pages of silent rules are not in the search index."""
+    """Returns the configuration of the book. Lists of rules and pages of silent rules are not in the search index."""
     text = (Path(__file__).parent / "book.toml").read_text()
     silent = ["index", *families(rules), *(rule["code"] for rule in rules if family(rule) in SILENT)]
     return text + "".join(f'"rules/{code}.md" = {{ enable = false }}\n' for code in silent)

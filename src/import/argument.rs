@@ -162,7 +162,7 @@ fn is_concatenation(op: &str) -> bool {
     matches!(op, "cat" | "concat" | "concatenate")
 }
 
-/// Removes the tensors of shape [0], which PyTorch concatenates with tensors of any rank.
+/// Removes tensors of shape [0] if a member has another rank; PyTorch ignores them in a concatenation.
 fn drop_empty_vectors(builder: &Builder, members: &mut Vec<Argument>) {
     let shape = |member: &Argument| match builder.trace.see(member) {
         Argument::Value(value) => builder.trace.value(*value).ty.shape(),

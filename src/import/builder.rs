@@ -106,7 +106,7 @@ impl<'t> Builder<'t> {
         parts.get(&self.writes.of(value)).copied()
     }
 
-    /// Returns true unless a trace value is defined in a graph other than the current one.
+    /// Returns false if a trace value is defined in a graph other than the current one.
     pub fn is_of_this_graph(&self, value: torch::ValueId) -> bool {
         self.part(value, Part::Real).is_none_or(|value| self.model.values[value].graph == self.graph)
     }

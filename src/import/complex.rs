@@ -3,7 +3,7 @@
 //! Operators that only move elements, or are linear with real factors, are applied to each part. Others
 //! become a separate operator that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. Its
 //! inputs alternate between real and imaginary parts; the imaginary part of a real operand is absent. A
-//! complex model input or output is one tensor with a last axis of two.
+//! complex model input or output is one tensor, with a last axis of size 2.
 
 use super::argument;
 use super::builder::{Builder, declared};

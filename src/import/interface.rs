@@ -69,7 +69,8 @@ impl Builder<'_> {
                 self.returns(*value, None, &mut returned).map_err(|why| (Some(*value), why))?;
             }
         }
-        // A functionalized program lists its mutations. In others, in-place operators recorded them.
+        // A functionalized program lists its mutations. In other programs, the import of in-place operators
+        // recorded them.
         let said = exported.updates.iter().map(|update| (update.input, update.value));
         let seen = self.writes.outside.clone().into_iter().map(|root| (root, root));
         for (input, value) in said.chain(seen).collect::<Vec<_>>() {

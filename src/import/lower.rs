@@ -72,7 +72,7 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
                 let matches = matcher::find_at(&host, direction, id).into_iter();
                 matches.filter_map(|one| patch(&host, rule, direction, one)).collect::<Vec<_>>()
             });
-            // So does one of dynamic sizes, one of which is 0.
+            // A value without elements but with dynamic sizes becomes an Expand to these sizes.
             let emptied = || {
                 let sizes = made.iter().map(|(value, _)| dynamic_without_elements(*value, &facts));
                 patch_of_empty(&host, id, &sizes.collect::<Option<Vec<_>>>()?)

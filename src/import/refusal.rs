@@ -8,7 +8,7 @@ use crate::rules::rule::{Direction, Rule};
 use crate::torch::types::torch_dtype;
 use crate::torch::{Argument, Input, Node, Trace, Type};
 
-/// Items of a list that a message shows.
+/// Maximum number of list items that a message shows.
 const SHOWN: usize = 6;
 
 /// The condition that fails in the rule that matches furthest.
@@ -22,7 +22,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Returns the reason why none of the rules lowers a node; `None` if the failure is not a condition.
+    /// Returns the reason why none of the rules lowers a node; `None` if no rule fails at a condition.
     pub fn new(host: &PlainHost, rules: &[(&Rule, &Direction)], node: NodeId) -> Option<Self> {
         let failures = rules.iter().filter_map(|&(rule, direction)| {
             let (progress, failure) = matcher::explain(host, direction, node)?;
@@ -51,7 +51,7 @@ impl Reason {
         format!("rule {} requires `{}`{because}", self.rule, self.condition)
     }
 
-    /// Returns the code to write instead, if the failed condition tells.
+    /// Returns advice on how to meet the failed condition, if the facts that it uses suggest any.
     pub fn help(&self) -> Option<&'static str> {
         let is_about = |names: &[&str]| {
             self.saw.iter().any(|(fact, _)| names.iter().any(|name| fact.starts_with(&format!("{name}("))))

@@ -225,7 +225,7 @@ impl Script<'_> {
     }
 
     /// Returns a tensor from its printed elements.
-    /// Rejects floats printed with [`DIGITS`] digits, and lists of floats: they may be rounded.
+    /// Rejects floats printed with [`DIGITS`] digits or more, and lists of floats: they may be rounded.
     fn printed(&mut self, literal: &TensorLiteral) -> Result<Tensor, String> {
         let unknown = "the text does not contain all elements of this constant";
         let elements = literal.elements.as_deref().ok_or(unknown)?;

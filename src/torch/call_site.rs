@@ -37,7 +37,7 @@ pub fn call_site(
 }
 
 /// Returns the file and the text of a Python module.
-/// The file is recorded in the trace, relative to the Python sources, or near the linted file.
+/// The file is one that the trace records, one below the source roots, or one near the linted file.
 fn source_of(
     trace: &Trace,
     package: &str,

@@ -56,7 +56,7 @@ impl Op {
 
     /// Returns the functional name of an operator that writes elements in place, as `add` for `add_`.
     ///
-    /// Returns `None` for other operators, and for those that change only the shape (`squeeze_`).
+    /// Returns `None` for other operators, and for those that change only metadata (`squeeze_`, `detach_`).
     pub fn writes(&self) -> Option<&str> {
         const SHAPE_ONLY: [&str; 13] = [
             "as_strided",

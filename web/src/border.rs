@@ -1,4 +1,4 @@
-//! Functions that the page calls. Data is exchanged in the memory of the module.
+//! Functions that the page calls. Data is exchanged through the memory of the module.
 
 use std::sync::{Mutex, PoisonError};
 
