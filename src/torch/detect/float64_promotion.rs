@@ -1,4 +1,4 @@
-//! DTY002: a float64 tensor promotes a float32 computation to float64.
+//! DTY002: a float64 tensor promotes a computation in a narrower float type to float64.
 
 use crate::diag::Finding;
 use crate::diag::rule_ids::FLOAT64_PROMOTION;

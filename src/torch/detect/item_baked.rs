@@ -118,7 +118,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     ))
 }
 
-/// Returns true for numbers of at most three digits, whole numbers, and results of common formulas.
+/// Returns true for numbers of at most three significant digits, whole numbers, and common formulas.
 ///
 /// PyTorch prints numbers with six digits.
 fn is_written_by_people(number: f64) -> bool {
