@@ -59,8 +59,9 @@ const BUILT_IN: [&str; 19] = [
     "cuda",
 ];
 
-/// Operators of torchvision with a registered ONNX conversion.
-/// They are registered in `torchvision/ops/_register_onnx_ops.py`.
+/// Operators of torchvision that an exporter converts.
+/// The conversions are in `torchvision/ops/_register_onnx_ops.py` for the tracing exporter, and in
+/// `onnxscript/function_libs/torch_lib/ops/vision.py` for the `torch.export` based one.
 const VISION: [&str; 5] = ["nms", "roi_align", "roi_pool", "deform_conv2d", "_interpolate"];
 
 fn is_nowhere(name: &str) -> bool {
