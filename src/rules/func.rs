@@ -13,11 +13,11 @@ pub enum Arg {
 
 /// Declares [`Func`] and its table in one place.
 macro_rules! functions {
-    ($($(#[$doc:meta])* $func:ident $name:literal ($($arg:ident),*) $(optional $optional:literal)? $(from $source:ident)?;)*) => {
+    ($($(#[doc = $doc:literal])* $func:ident $name:literal ($($arg:ident),*) $(optional $optional:literal)? $(from $source:ident)?;)*) => {
         /// Function of the expression language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Func {
-            $($(#[$doc])* $func,)*
+            $($(#[doc = $doc])* $func,)*
         }
 
         impl Func {
@@ -27,6 +27,11 @@ macro_rules! functions {
             /// Returns the name of the function in rules.
             pub fn name(self) -> &'static str {
                 match self { $(Func::$func => $name),* }
+            }
+
+            /// Returns its documentation.
+            pub fn docs(self) -> &'static str {
+                match self { $(Func::$func => concat!($($doc, "\n"),*)),* }
             }
 
             /// Returns the kinds of the arguments, in order.

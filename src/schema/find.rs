@@ -24,6 +24,11 @@ pub fn latest(name: &str) -> Option<u16> {
     domain(name).map(|domain| domain.latest)
 }
 
+/// Returns the names of all domains; `""` is ai.onnx.
+pub fn domains() -> impl Iterator<Item = &'static str> {
+    DOMAINS.iter().map(|domain| domain.name)
+}
+
 /// Returns all versions of all operators of a domain, sorted by name, then by version.
 pub fn schemas(name: &str) -> &'static [Schema] {
     domain(name).map_or(&[], |domain| domain.schemas)

@@ -1,5 +1,7 @@
 //! Edits that the server offers: rename, format, fixes, rewrites of Python, and suppressions.
 
+use std::collections::BTreeSet;
+
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, Position, Range, TextEdit, Uri,
     WorkspaceEdit,
@@ -13,8 +15,12 @@ use crate::fix::{Options, fix};
 use crate::graph::syntax::{Source, Span, parse, printer};
 use crate::python::on_one_line;
 use crate::rules::registry::RuleSet;
+use crate::rules::syntax::{EDITION, Upgrade, upgrade};
 use crate::source::without_comment;
 use crate::write::text::write;
+
+/// Kind of the action that applies all safe fixes; editors can run it when a file is saved.
+pub const FIX_ALL: CodeActionKind = CodeActionKind::SOURCE_FIX_ALL;
 
 /// Returns the edits that rename the value at a byte offset.
 ///
@@ -38,31 +44,97 @@ pub fn rename(
 
 /// Formats a model; `None` for a text with faults, and for one with comments, which would be lost.
 pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
-    let has_comment = document.text.lines().any(|line| without_comment(line).len() < line.trim_end().len());
     let parsed = parse(source);
-    let model = parsed.model.filter(|_| parsed.findings.is_empty() && !has_comment)?;
+    let model = parsed.model.filter(|_| parsed.findings.is_empty() && !has_comment(document))?;
     Some(vec![TextEdit { range: document.whole(), new_text: write(&model) }])
 }
 
-/// Returns the edit that fixes all findings of a rule in ONNX text, with its title.
+/// Returns the edit that fixes all findings of some rules in ONNX text.
 ///
 /// Returns `None` if the text has faults, nothing changes, or the fix reports findings.
-pub fn mend(
+fn fixed(
+    source: &Source,
+    document: &Document,
+    codes: Vec<String>,
+    unsafe_fixes: bool,
+    rules: &RuleSet,
+) -> Option<Vec<TextEdit>> {
+    let parsed = parse(source);
+    let model = parsed.model.filter(|_| parsed.findings.is_empty())?;
+    let selection = Selection::new(codes, Vec::new());
+    let options = Options { selection, unsafe_fixes, ..Options::default() };
+    let outcome = fix(model, &options, rules);
+    let done = outcome.changed && outcome.findings.is_empty();
+    done.then(|| vec![TextEdit { range: document.whole(), new_text: write(&outcome.model) }])
+}
+
+/// Returns the edit that fixes all findings of a rule in ONNX text, with its title: safely if possible.
+pub fn fix_rule(
     source: &Source,
     document: &Document,
     code: &str,
     rules: &RuleSet,
 ) -> Option<(String, Vec<TextEdit>)> {
-    let parsed = parse(source);
-    let model = parsed.model.filter(|_| parsed.findings.is_empty())?;
-    let selection = Selection::new(vec![code.to_owned()], Vec::new());
-    let options = Options { selection, unsafe_fixes: true, optimize: false, ..Options::default() };
-    let outcome = fix(model, &options, rules);
-    let done = outcome.changed && outcome.findings.is_empty();
-    done.then(|| {
-        let edit = TextEdit { range: document.whole(), new_text: write(&outcome.model) };
-        (format!("onnx-fix: fix {code}"), vec![edit])
-    })
+    let codes = || vec![code.to_owned()];
+    let lost = if has_comment(document) { "; removes comments" } else { "" };
+    let safe = fixed(source, document, codes(), false, rules).map(|edits| (String::new(), edits));
+    let found = safe.or_else(|| {
+        Some((" (results may differ)".to_owned(), fixed(source, document, codes(), true, rules)?))
+    });
+    found.map(|(doubt, edits)| (format!("onnx-fix: fix {code}{doubt}{lost}"), edits))
+}
+
+/// Returns the edits that apply all safe fixes of the findings in a document, with their title.
+///
+/// Of overlapping rewrites of Python, only the first is applied.
+pub fn fix_all(
+    source: Option<&Source>,
+    document: &Document,
+    findings: &[(Finding, Range)],
+    rules: &RuleSet,
+) -> Option<(String, Vec<TextEdit>)> {
+    let is_safe =
+        |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
+    let edits = match source {
+        Some(source) => {
+            let codes = findings.iter().map(|(finding, _)| finding).filter(is_safe);
+            let codes: BTreeSet<String> = codes.map(|finding| finding.code.to_string()).collect();
+            if codes.is_empty() {
+                return None;
+            }
+            fixed(source, document, codes.into_iter().collect(), false, rules)?
+        }
+        None => {
+            let is_safe = |finding: &&Finding| {
+                finding.rewrite.as_ref().is_some_and(|rewrite| rewrite.applicability == Applicability::Safe)
+            };
+            let rewrites = findings.iter().map(|(finding, _)| finding).filter(is_safe);
+            let mut edits: Vec<TextEdit> =
+                rewrites.filter_map(|finding| Some(rewrite(document, finding)?.1)).flatten().collect();
+            edits.sort_by_key(|edit| edit.range.start);
+            let mut end = Position::new(0, 0);
+            edits.retain(|edit| {
+                let is_free = edit.range.start >= end;
+                end = end.max(edit.range.end);
+                is_free
+            });
+            edits
+        }
+    };
+    let lost = if source.is_some() && has_comment(document) { "; removes comments" } else { "" };
+    (!edits.is_empty()).then(|| (format!("onnx-lint: apply all safe fixes{lost}"), edits))
+}
+
+/// Returns the edit that upgrades a rule file to the current version of the language, with its title.
+pub fn upgraded(source: &Source, document: &Document) -> Option<(String, Vec<TextEdit>)> {
+    let Upgrade { text, .. } = upgrade(source).ok()??;
+    let edit = TextEdit { range: document.whole(), new_text: text };
+    Some((format!("upgrade to rule language {EDITION}"), vec![edit]))
+}
+
+/// Returns true if ONNX text has a comment, which writing it anew removes.
+fn has_comment(document: &Document) -> bool {
+    document.text.lines().any(|line| without_comment(line).len() < line.trim_end().len())
 }
 
 /// Returns the edit that rewrites the Python code of a finding, with its title.
@@ -93,6 +165,16 @@ pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEd
         title,
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![found.clone()]),
+        edit: Some(of_document(uri, edits)),
+        ..CodeAction::default()
+    })
+}
+
+/// Wraps edits of one document as the code action that applies all safe fixes.
+pub fn fix_all_action(uri: &Uri, (title, edits): (String, Vec<TextEdit>)) -> CodeActionOrCommand {
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind: Some(FIX_ALL),
         edit: Some(of_document(uri, edits)),
         ..CodeAction::default()
     })

@@ -1,12 +1,16 @@
 //! Hover texts in Markdown.
 
-use std::fmt::Write;
-
-use super::names::{Names, Operator};
-use crate::graph::syntax::{ParsedModel, Source, Span, parse, quoted};
+use super::names::Names;
+use super::rule_names::{self, Definition};
+use super::signature;
+use super::tokens::Tokens;
+use super::words;
+use crate::cli::catalog::Catalog;
+use crate::graph::syntax::{ParsedModel, Source, Span, parse};
 use crate::graph::{GraphId, Model, ValueId};
 use crate::infer;
-use crate::schema::{self, Arity, AttrDefault, Formal, Schema, Ty};
+use crate::rules::func::Func;
+use crate::schema;
 
 /// Returns the hover text for a byte offset of an ONNX text, and its span.
 pub fn in_model(source: &Source, offset: usize) -> Option<(String, Span)> {
@@ -14,7 +18,9 @@ pub fn in_model(source: &Source, offset: usize) -> Option<(String, Span)> {
     let parsed = parse(source);
     let model = parsed.model.as_ref()?;
     if let Some(operator) = names.operator_at(offset) {
-        return Some((signature(model, operator)?, operator.span));
+        let opset = u16::try_from(model.opset(model.main, &operator.domain)?).ok()?;
+        let schema = schema::lookup(&operator.domain, &operator.name, opset)?;
+        return Some((signature::page(schema), operator.span));
     }
     let (value, place) = names.value_at(offset)?;
     let id = value_made_at(&parsed, model, &value.name, value.definition)?;
@@ -41,57 +47,56 @@ fn value_made_at(parsed: &ParsedModel, model: &Model, name: &str, at: Span) -> O
     (all.len() == 1).then(|| all[0])
 }
 
-/// Returns the signature of an operator in the version that the model imports.
-fn signature(model: &Model, operator: &Operator) -> Option<String> {
-    let opset = u16::try_from(model.opset(model.main, &operator.domain)?).ok()?;
-    let schema = schema::lookup(&operator.domain, &operator.name, opset)?;
-    let domain = if schema.domain.is_empty() { "ai.onnx" } else { schema.domain };
-    let mut text = format!("**{}** of {domain}, since opset {}", schema.name, schema.since);
-    if schema.deprecated {
-        text.push_str(" (deprecated)");
+/// Returns the hover text for a byte offset of a rule file, and its span.
+///
+/// Shows operators, attributes, functions, patterns, keywords, and the rules whose codes are named.
+pub fn in_rules(source: &Source, offset: usize, catalog: &Catalog) -> Option<(String, Span)> {
+    let tokens = Tokens::new(&source.text, true);
+    let at = tokens.word_at(offset)?;
+    let (word, span) = (tokens.text(at), tokens.span(at)?);
+    let before = at.checked_sub(1).map_or("", |before| tokens.text(before));
+    if before == "@" {
+        return None;
     }
-    text.push_str("\n\n```\n");
-    formals(&mut text, schema, "in ", schema.inputs);
-    for attr in schema.attrs {
-        let default = attr.default.map_or_else(String::new, |default| format!(" = {}", written(default)));
-        let need = if attr.required { " (required)" } else { "" };
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "<>  {}: {}{default}{need}", attr.name, attr.kind.name());
+    if tokens.text(at + 1) == "(" {
+        let defined = rule_names::find(&source.text, word)
+            .map(|(_, Definition { header, docs, .. })| format!("```onnx-rule\n{header}\n```\n{docs}"));
+        let function = || Func::by_name(word).map(words::function);
+        if let Some(text) = defined.or_else(function) {
+            return Some((text, span));
+        }
     }
-    formals(&mut text, schema, "out", schema.outputs);
-    for param in schema.type_params {
-        let _ = writeln!(text, "{}: {}", param.name, param.allowed);
+    if let Some(attr) = attribute(&tokens, at) {
+        return Some((attr, span));
     }
-    text.push_str("```");
-    Some(text)
+    if catalog.codes(word).first().is_some_and(|code| *code == word) {
+        return Some((rule(word, catalog)?, span));
+    }
+    let called = tokens.called_at(at);
+    if let Some(called) = called
+        && let Some(schema) = called.schema(schema::latest(&called.domain).unwrap_or(1))
+    {
+        return Some((signature::page(schema), called.span));
+    }
+    let meaning = words::meaning(word).filter(|_| !matches!(tokens.text(at + 1), "=" | "," | ")"))?;
+    Some((format!("**{word}**: {meaning}"), span))
 }
 
-fn formals(text: &mut String, schema: &Schema, kind: &str, formals: &[Formal]) {
-    for formal in formals {
-        let many = match formal.option {
-            Arity::Single => "",
-            Arity::Optional => "?",
-            Arity::Variadic { .. } => "...",
-        };
-        let ty = match formal.ty {
-            Ty::Param(at) => schema.type_params[usize::from(at)].name.to_owned(),
-            Ty::Exactly(types) => types.to_string(),
-        };
-        let _ = writeln!(text, "{kind} {}{many}: {ty}", formal.name);
+/// Returns the kind and default of the attribute whose name is a token.
+fn attribute(tokens: &Tokens, at: usize) -> Option<String> {
+    let &open = tokens.open(at).last().filter(|&&open| tokens.text(open) == "<")?;
+    if !matches!(tokens.text(at.checked_sub(1)?), "<" | ",") {
+        return None;
     }
+    let called = tokens.called(open)?;
+    let schema = called.schema(schema::latest(&called.domain).unwrap_or(1))?;
+    let attr = schema.attr(tokens.text(at))?;
+    Some(format!("**{}** of {}: `{}`", attr.name, schema.name, signature::attribute(attr)))
 }
 
-fn written(default: AttrDefault) -> String {
-    match default {
-        AttrDefault::Int(int) => int.to_string(),
-        AttrDefault::Float(float) => float.to_string(),
-        AttrDefault::String(text) => quoted(text),
-        AttrDefault::Ints(ints) => {
-            format!("[{}]", ints.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
-        }
-        AttrDefault::Strings(texts) => {
-            format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
-        }
-        AttrDefault::Every(int) => format!("{int} for each axis"),
-    }
+/// Returns a short description of a rule: its name, summary, and how its findings are fixed.
+pub fn rule(code: &str, catalog: &Catalog) -> Option<String> {
+    let (_, info) = catalog.iter().find(|(known, _)| *known == code)?;
+    let fix = info.fix.map_or_else(String::new, |fix| format!(" `onnx-fix` has a fix ({fix})."));
+    Some(format!("**{code}** {}\n\n{}{fix}\n\n`onnx-lint --explain {code}`", info.name, info.summary))
 }

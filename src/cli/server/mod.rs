@@ -1,12 +1,18 @@
 //! `onnx-lint server`: the language server protocol over standard input and output.
 
+mod complete;
 mod convert;
 mod document;
 mod edits;
 mod hover;
 mod names;
 mod requests;
+mod rule_names;
+mod signature;
+mod symbols;
+mod tokens;
 mod uri;
+mod words;
 mod workspace;
 
 use std::path::PathBuf;
@@ -17,9 +23,9 @@ use lsp_types::notification::{
     DidSaveTextDocument, Notification as _, PublishDiagnostics, ShowMessage,
 };
 use lsp_types::{
-    CodeActionKind, CodeActionOptions, HoverProviderCapability, MessageType, OneOf, PublishDiagnosticsParams,
-    SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri, WorkspaceFolder,
+    CodeActionKind, CodeActionOptions, CompletionOptions, HoverProviderCapability, MessageType, OneOf,
+    PublishDiagnosticsParams, SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri, WorkspaceFolder,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -55,8 +61,12 @@ fn capabilities() -> ServerCapabilities {
         ..TextDocumentSyncOptions::default()
     };
     let actions = CodeActionOptions {
-        code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+        code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, edits::FIX_ALL]),
         ..CodeActionOptions::default()
+    };
+    let completion = CompletionOptions {
+        trigger_characters: Some(complete::TRIGGERS.map(str::to_owned).to_vec()),
+        ..CompletionOptions::default()
     };
     ServerCapabilities {
         text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
@@ -66,6 +76,8 @@ fn capabilities() -> ServerCapabilities {
         rename_provider: Some(OneOf::Left(true)),
         document_formatting_provider: Some(OneOf::Left(true)),
         code_action_provider: Some(actions.into()),
+        completion_provider: Some(completion),
+        document_symbol_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }
 }

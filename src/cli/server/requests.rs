@@ -2,20 +2,26 @@
 
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
-    CodeActionRequest, Formatting, GotoDefinition, HoverRequest, References, Rename, Request as _,
+    CodeActionRequest, Completion, DocumentSymbolRequest, Formatting, GotoDefinition, HoverRequest,
+    References, Rename, Request as _,
 };
 use lsp_types::{
-    CodeActionOrCommand, CodeActionParams, Diagnostic, GotoDefinitionResponse, Hover, HoverContents,
-    Location, MarkupContent, MarkupKind, NumberOrString, Position, Range, TextDocumentPositionParams, Uri,
+    CodeActionKind, CodeActionOrCommand, CodeActionParams, CompletionItem, CompletionResponse, Diagnostic,
+    DocumentSymbol, DocumentSymbolResponse, GotoDefinitionResponse, Hover, HoverContents, Location,
+    MarkupContent, MarkupKind, NumberOrString, Position, Range, TextDocumentPositionParams, Uri,
 };
 use serde_json::Value;
 
+use super::complete;
 use super::document::Document;
 use super::edits;
 use super::hover;
 use super::names::Names;
+use super::rule_names;
+use super::symbols;
+use super::tokens::Tokens;
+use super::uri;
 use super::workspace::Workspace;
-use crate::cli::lint::rules::page;
 use crate::diag::Finding;
 use crate::graph::syntax::Source;
 
@@ -49,6 +55,13 @@ pub fn answer(workspace: &Workspace, request: Request) -> Response {
         CodeActionRequest::METHOD => {
             ask::<CodeActionRequest>(params, |params| Ok(Some(actions(workspace, &params))))
         }
+        Completion::METHOD => ask::<Completion>(params, |params| {
+            let at = &params.text_document_position;
+            Ok(Some(CompletionResponse::Array(completions(workspace, at))))
+        }),
+        DocumentSymbolRequest::METHOD => ask::<DocumentSymbolRequest>(params, |params| {
+            Ok(Some(DocumentSymbolResponse::Nested(symbols(workspace, &params.text_document.uri))))
+        }),
         method => {
             let message = format!("`{method}` is not supported");
             return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
@@ -68,10 +81,20 @@ fn ask<R: lsp_types::request::Request>(
     serde_json::to_value(answer(params)?).map_err(|error| error.to_string())
 }
 
+/// Returns an open document whose name ends with `ending`, with its text.
+fn open<'w>(workspace: &'w Workspace, uri: &Uri, ending: &str) -> Option<(&'w Document, Source)> {
+    let document = workspace.documents.get(uri).filter(|_| uri.as_str().ends_with(ending))?;
+    Some((document, Source::new("", &document.text)))
+}
+
 /// Returns an open ONNX text.
 fn text_of<'w>(workspace: &'w Workspace, uri: &Uri) -> Option<(&'w Document, Source)> {
-    let document = workspace.documents.get(uri).filter(|_| uri.as_str().ends_with(".onnxtxt"))?;
-    Some((document, Source::new("", &document.text)))
+    open(workspace, uri, ".onnxtxt")
+}
+
+/// Returns an open rule file.
+fn rules_of<'w>(workspace: &'w Workspace, uri: &Uri) -> Option<(&'w Document, Source)> {
+    open(workspace, uri, ".rule")
 }
 
 fn model_at<'w>(
@@ -82,10 +105,26 @@ fn model_at<'w>(
     Some((document, source, document.offset(at.position)))
 }
 
-/// Returns the hover text: the signature of an operator, the type of a value, or the page of a rule.
+fn completions(workspace: &Workspace, at: &TextDocumentPositionParams) -> Vec<CompletionItem> {
+    let uri = &at.text_document.uri;
+    if let Some((_, source, offset)) = model_at(workspace, at) {
+        return complete::in_model(&source, offset);
+    }
+    let Some((document, source)) = rules_of(workspace, uri) else { return Vec::new() };
+    let codes = workspace.catalog.iter().map(|(code, _)| code);
+    complete::in_rules(&source, document.offset(at.position), codes)
+}
+
+fn symbols(workspace: &Workspace, uri: &Uri) -> Vec<DocumentSymbol> {
+    let model = text_of(workspace, uri).map(|(document, source)| symbols::in_model(&source, document));
+    let rules = || rules_of(workspace, uri).map(|(document, source)| symbols::in_rules(&source, document));
+    model.or_else(rules).unwrap_or_default()
+}
+
+/// Returns the hover text: the signature of an operator, the type of a value, or the summary of a rule.
 ///
-/// Signatures and types are shown in ONNX text. Elsewhere, the page is that of the rule with the first finding at the
-/// position.
+/// In ONNX text and rule files, it describes the name at the position. Elsewhere, and for other names, it describes the
+/// rule of the first finding there.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
@@ -96,10 +135,15 @@ fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hov
     {
         return Some(shown(text, Some(document.range(span.range()))));
     }
+    if let Some((document, source)) = rules_of(workspace, &at.text_document.uri)
+        && let Some((text, span)) = hover::in_rules(&source, document.offset(at.position), &workspace.catalog)
+    {
+        return Some(shown(text, Some(document.range(span.range()))));
+    }
     let diagnostics = workspace.diagnostics(&at.text_document.uri).ok()?;
     let found = diagnostics.into_iter().find(|found| contains(found.range, at.position))?;
     let Some(NumberOrString::String(code)) = &found.code else { return None };
-    Some(shown(page(code, &workspace.catalog)?, Some(found.range)))
+    Some(shown(hover::rule(code, &workspace.catalog)?, Some(found.range)))
 }
 
 fn contains(range: Range, position: Position) -> bool {
@@ -108,6 +152,10 @@ fn contains(range: Range, position: Position) -> bool {
 
 /// Returns the definition of the value at a position or, unless `only_definition`, all its places.
 fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
+    if let Some((document, source)) = rules_of(workspace, &at.text_document.uri) {
+        let found = only_definition.then(|| rule_definition(workspace, at, document, &source)).flatten();
+        return found.into_iter().collect();
+    }
     let Some((document, source, offset)) = model_at(workspace, at) else { return Vec::new() };
     let names = Names::of(&source);
     let Some((value, _)) = names.value_at(offset) else { return Vec::new() };
@@ -116,28 +164,85 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
     spans.iter().map(|span| Location { uri: uri.clone(), range: document.range(span.range()) }).collect()
 }
 
-/// Returns code actions for the diagnostics at a position.
+/// Returns the definition of the name at a position of a rule file.
 ///
-/// They are fixes for ONNX text, rewrites for Python, and suppressions for both.
+/// Names are those of functions, patterns and rules, in this file or in those around it, and of values and attributes of
+/// the same rule.
+fn rule_definition(
+    workspace: &Workspace,
+    at: &TextDocumentPositionParams,
+    document: &Document,
+    source: &Source,
+) -> Option<Location> {
+    let uri = &at.text_document.uri;
+    let tokens = Tokens::new(&source.text, true);
+    let word = tokens.word_at(document.offset(at.position))?;
+    let name = tokens.text(word);
+    let is_call = tokens.text(word + 1) == "(";
+    let defined = |text: &str| {
+        let function = || rule_names::definitions(text).into_iter().find(|one| one.name == name);
+        let found = if is_call { function().map(|one| one.span) } else { None };
+        found.or_else(|| rule_names::rule_at(text, name))
+    };
+    let here = defined(&source.text).or_else(|| rule_names::binding(&tokens, word));
+    if let Some(span) = here {
+        return Some(Location { uri: uri.clone(), range: document.range(span.range()) });
+    }
+    if !is_call && workspace.catalog.codes(name).is_empty() {
+        return None;
+    }
+    rule_names::around(&uri::path(uri)?).into_iter().find_map(|(path, text)| {
+        let span = defined(&text)?;
+        Some(Location { uri: uri::uri(&path)?, range: Document::new(text, 0).range(span.range()) })
+    })
+}
+
+/// Returns code actions for the diagnostics at a position, and the action that applies all safe fixes.
+///
+/// They are fixes for ONNX text, rewrites for Python, upgrades of rule files, and suppressions.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
     let text = text_of(workspace, uri);
     let is_python = uri.as_str().ends_with(".py");
-    let in_python = if is_python { workspace.of_python(uri) } else { Vec::new() };
+    let in_python = if is_python { workspace.of_open(uri) } else { Vec::new() };
     let mut offered = Vec::new();
     for found in &params.context.diagnostics {
         let Some(NumberOrString::String(code)) = &found.code else { continue };
         let shown = shown(found, code, &in_python).into_iter();
         let mut changes: Vec<_> = shown.filter_map(|finding| edits::rewrite(document, finding)).collect();
         let rules = workspace.catalog.rules();
-        changes.extend(text.as_ref().and_then(|(_, source)| edits::mend(source, document, code, rules)));
+        changes.extend(text.as_ref().and_then(|(_, source)| edits::fix_rule(source, document, code, rules)));
+        if let Some((document, source)) = rules_of(workspace, uri) {
+            changes.extend(edits::upgraded(&source, document));
+        }
         if text.is_some() || is_python {
             changes.extend(edits::accept(document, code, found));
         }
         offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
+    if text.is_some() || is_python {
+        let findings = workspace.of_open(uri);
+        let source = text.as_ref().map(|(_, source)| source);
+        let all = edits::fix_all(source, document, &findings, workspace.catalog.rules());
+        offered.extend(all.map(|change| edits::fix_all_action(uri, change)));
+    }
+    offered.retain(|action| match (action, &params.context.only) {
+        (CodeActionOrCommand::CodeAction(action), Some(only)) => is_wanted(action.kind.as_ref(), only),
+        _ => true,
+    });
     offered
+}
+
+/// Returns true if the editor requests a kind of action, or a kind above it.
+///
+/// For example, `source` is above `source.fixAll`.
+fn is_wanted(kind: Option<&CodeActionKind>, only: &[CodeActionKind]) -> bool {
+    let Some(kind) = kind else { return false };
+    only.iter().any(|wanted| {
+        let rest = kind.as_str().strip_prefix(wanted.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// Returns the findings with the code and range of a diagnostic, else those with its code on its line.

@@ -156,8 +156,8 @@ impl Workspace {
         Ok(said.iter().map(|(finding, range)| diagnostic(finding, *range, &settings.sources)).collect())
     }
 
-    /// Returns the findings in the current text of an open Python file.
-    pub fn of_python(&self, uri: &Uri) -> Vec<(Finding, Range)> {
+    /// Returns the findings in the current text of an open file.
+    pub fn of_open(&self, uri: &Uri) -> Vec<(Finding, Range)> {
         let read = || {
             let (path, document) = (uri::path(uri)?, self.documents.get(uri)?);
             let input = Input::new(&path, false);
