@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::diag::Finding;
 use crate::source::SourceFiles;
 
-use super::library::Library;
+use super::library::Volumes;
 use super::value::Value;
 
 /// Location of a function or class of another file.
@@ -23,7 +23,7 @@ pub struct ImportContext<'s> {
     /// Texts of the available files.
     pub sources: &'s SourceFiles,
     /// Parsed files.
-    pub library: &'s Library,
+    pub library: &'s dyn Volumes,
     /// Number of imports from the linted file to this one; 0 for the linted file.
     pub depth: u32,
     /// Whether faults are reported at their own line instead of at the call that leads to them.

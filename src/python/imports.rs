@@ -11,7 +11,7 @@ use crate::source::SourceFiles;
 use super::calls::Call;
 use super::import_context::{Definition, ImportContext, Visit};
 use super::interpreter::Interpreter;
-use super::program::{Global, Program};
+use super::program::Global;
 use super::syntax::{field, one_line, text};
 use super::value::Value;
 
@@ -112,16 +112,15 @@ impl<'t> Interpreter<'t> {
 /// Evaluates a call of a function, or of a method of a class, of another file.
 fn visit(
     file: &Arc<str>,
-    text: &str,
+    text: &Arc<str>,
     (name, method): (&str, Option<&str>),
     mut arguments: Vec<Value>,
     keywords: &[(String, Value)],
     abroad: ImportContext,
 ) -> Option<Visit> {
     let volume = abroad.library.volume(file, text)?;
-    let root = volume.tree.root_node();
-    let program = Program::of(root, text);
-    let (index, class) = match (program.globals.get(name).copied()?, method) {
+    let program = &volume.program;
+    let (index, class) = match (volume.global(name)?, method) {
         (Global::Function(index), None) => (index, None),
         (Global::Class(class), Some(method)) => (program.method(class, method)?, Some(class)),
         _ => return None,
@@ -130,7 +129,7 @@ fn visit(
     if let Some(class) = class.filter(|_| !is_static) {
         arguments.insert(0, Value::Instance(class));
     }
-    let mut interpreter = Interpreter::new(text, file.clone(), &program, root);
+    let mut interpreter = Interpreter::new(volume.text, file.clone(), program, volume.root);
     interpreter.abroad = Some(ImportContext { depth: abroad.depth + 1, ..abroad });
     let keywords: Vec<(&str, Value)> =
         keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
@@ -146,7 +145,7 @@ fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definitio
         let module = if module.is_empty() { "." } else { module };
         let (file, text) = module_file(abroad.sources, &from, module)?;
         let volume = abroad.library.volume(&file, &text)?;
-        if volume.defines(name) {
+        if volume.global(name).is_some() {
             return Some(Definition { file, text, name: name.to_owned() });
         }
         let onward = volume.import(name)?.clone();

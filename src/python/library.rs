@@ -1,56 +1,111 @@
-//! Cache of parsed imported files. Each file is parsed once.
+//! Cache of parsed imported files. Each file is parsed and its definitions are collected once.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use tree_sitter::Tree;
+use tree_sitter::{Node, Tree};
 
-use super::program::Program;
+use super::program::{Global, Program};
 use super::syntax;
 
-/// Parsed files by path; `None` for a file that cannot be parsed.
+/// Parsed files, which grow while others refer to their elements.
 #[derive(Debug, Default)]
-pub struct Library {
-    volumes: RefCell<FxHashMap<Arc<str>, Option<Rc<Volume>>>>,
+pub struct Shelf {
+    files: List<File>,
+}
+
+/// The text and the syntax tree of a file; the tree is `None` if it cannot be parsed.
+#[derive(Debug)]
+struct File {
+    path: Arc<str>,
+    text: Arc<str>,
+    tree: Option<Tree>,
+}
+
+/// Definitions of the files on a shelf.
+#[derive(Debug)]
+pub struct Library<'f> {
+    shelf: &'f Shelf,
+    volumes: List<(Arc<str>, Option<Volume<'f>>)>,
 }
 
 /// A parsed Python file.
 #[derive(Debug)]
-pub struct Volume {
-    /// Syntax tree.
-    pub tree: Tree,
-    /// Names of the functions and classes at the top level.
-    defined: FxHashSet<String>,
-    /// Full paths of imported names.
-    imports: FxHashMap<String, String>,
+pub struct Volume<'f> {
+    pub text: &'f str,
+    pub root: Node<'f>,
+    pub program: Program<'f>,
 }
 
-impl Library {
+/// Access to the definitions of files.
+pub trait Volumes: std::fmt::Debug {
     /// Returns the parsed file; parses `text` on the first call.
-    pub fn volume(&self, file: &Arc<str>, text: &str) -> Option<Rc<Volume>> {
-        let read = || Volume::of(text).map(Rc::new);
-        self.volumes.borrow_mut().entry(file.clone()).or_insert_with(read).clone()
+    fn volume(&self, file: &Arc<str>, text: &Arc<str>) -> Option<&Volume<'_>>;
+}
+
+impl<'f> Library<'f> {
+    /// Returns a library of the files on `shelf`.
+    pub fn new(shelf: &'f Shelf) -> Self {
+        Library { shelf, volumes: List::default() }
     }
 }
 
-impl Volume {
-    fn of(text: &str) -> Option<Self> {
-        let tree = syntax::parse(text)?;
-        let program = Program::of(tree.root_node(), text);
-        let defined = program.globals.keys().map(|name| (*name).to_owned()).collect();
-        let imports = program.imports.iter().map(|(name, path)| ((*name).to_owned(), path.clone())).collect();
-        Some(Volume { tree, defined, imports })
+impl Volumes for Library<'_> {
+    fn volume(&self, file: &Arc<str>, text: &Arc<str>) -> Option<&Volume<'_>> {
+        let read = || {
+            let parsed = || File { path: file.clone(), text: text.clone(), tree: syntax::parse(text) };
+            let parsed = self.shelf.files.find_or_add(|known| known.path == *file, parsed);
+            let volume = parsed.tree.as_ref().map(|tree| Volume::of(tree.root_node(), &parsed.text));
+            (file.clone(), volume)
+        };
+        self.volumes.find_or_add(|(known, _)| known == file, read).1.as_ref()
+    }
+}
+
+impl<'f> Volume<'f> {
+    fn of(root: Node<'f>, text: &'f str) -> Self {
+        Volume { text, root, program: Program::of(root, text) }
     }
 
-    /// Returns true if the file defines `name` at its top level.
-    pub fn defines(&self, name: &str) -> bool {
-        self.defined.contains(name)
+    /// Returns the function or class `name` at the top level of the file.
+    pub fn global(&self, name: &str) -> Option<Global> {
+        self.program.globals.get(name).copied()
     }
 
     /// Returns the full path of an imported name.
     pub fn import(&self, name: &str) -> Option<&String> {
-        self.imports.get(name)
+        self.program.imports.get(name)
+    }
+}
+
+/// A list that grows while its elements are borrowed.
+#[derive(Debug)]
+struct List<T> {
+    first: OnceCell<Box<Link<T>>>,
+}
+
+#[derive(Debug)]
+struct Link<T> {
+    item: T,
+    next: OnceCell<Box<Link<T>>>,
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        List { first: OnceCell::new() }
+    }
+}
+
+impl<T> List<T> {
+    /// Returns the first item that `is_wanted` accepts, or adds the one that `make` returns.
+    fn find_or_add(&self, is_wanted: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &T {
+        let mut place = &self.first;
+        while let Some(link) = place.get() {
+            if is_wanted(&link.item) {
+                return &link.item;
+            }
+            place = &link.next;
+        }
+        &place.get_or_init(|| Box::new(Link { item: make(), next: OnceCell::new() })).item
     }
 }

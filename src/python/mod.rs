@@ -54,7 +54,7 @@ use crate::source::SourceFiles;
 use excerpt::Excerpt;
 use import_context::ImportContext;
 use interpreter::{Interpreter, Reached};
-use library::Library;
+use library::{Library, Shelf};
 use program::{ClassKind, LAMBDA, Program};
 
 pub use report::{is_size_branch, is_size_fraction};
@@ -144,7 +144,8 @@ fn look<'a>(
     lines: &[u32],
     sources: &SourceFiles,
 ) -> Vec<Finding> {
-    let library = Library::default();
+    let shelf = Shelf::default();
+    let library = Library::new(&shelf);
     let root = tree.root_node();
     let mut interpreter = Interpreter::new(text, Arc::from(file), program, root);
     interpreter.abroad =

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
-use super::syntax::{Arguments, bare, children, field, fields, text, within};
+use super::syntax::{Arguments, bare, children, field, fields, imports, text, within};
 
 /// A function or method.
 #[derive(Clone, Debug)]
@@ -126,12 +126,11 @@ impl<'t> Program<'t> {
 
     /// Collects imports everywhere, including those in `try` blocks and functions.
     fn import_all(&mut self, root: Node<'t>, source: &'t str) {
-        let mut todo = vec![root];
-        while let Some(node) = todo.pop() {
+        // Of several imports of a name, the first one counts.
+        for node in imports(root).into_iter().rev() {
             match node.kind() {
                 "import_statement" => self.import(node, source),
-                "import_from_statement" => self.import_from(node, source),
-                _ => todo.extend(children(node)),
+                _ => self.import_from(node, source),
             }
         }
     }

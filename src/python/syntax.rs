@@ -36,8 +36,11 @@ pub fn on_one_line(text: &str) -> String {
 /// Returns the named children, without comments and the backslashes of continued lines.
 pub fn children(node: Node) -> Vec<Node> {
     let mut cursor = node.walk();
-    let is_code = |child: &Node| !matches!(child.kind(), "comment" | "line_continuation");
     node.named_children(&mut cursor).filter(is_code).collect()
+}
+
+fn is_code(node: &Node) -> bool {
+    !matches!(node.kind(), "comment" | "line_continuation")
 }
 
 /// Returns the child in `field`.
@@ -73,16 +76,50 @@ const MAX_NESTING: u32 = 300;
 /// Returns `node` and its descendants in text order.
 /// Omits the contents of nested functions and classes, and nodes that are too deep.
 pub fn within(node: Node) -> Vec<Node> {
-    let mut found = vec![];
-    let mut todo = vec![(node, 0)];
-    while let Some((next, depth)) = todo.pop() {
-        found.push(next);
-        let inner = !matches!(next.kind(), "function_definition" | "class_definition");
-        if depth < MAX_NESTING && (next == node || inner) {
-            todo.extend(children(next).into_iter().rev().map(|child| (child, depth + 1)));
+    let is_outside = |next: &Node| matches!(next.kind(), "function_definition" | "class_definition");
+    walk(node, |next| *next == node || !is_outside(next))
+}
+
+/// Returns all `import` and `from … import` statements below `root`, in text order.
+pub fn imports(root: Node) -> Vec<Node> {
+    let is_import = |node: &Node| matches!(node.kind(), "import_statement" | "import_from_statement");
+    let holds_statements = |node: &Node| {
+        let kind = node.kind();
+        matches!(kind, "module" | "block" | "decorated_definition" | "case_block" | "ERROR")
+            || kind.ends_with("_statement") && !matches!(kind, "expression_statement" | "return_statement")
+            || kind.ends_with("_clause")
+            || kind.ends_with("_definition")
+    };
+    walk(root, holds_statements).into_iter().filter(is_import).collect()
+}
+
+/// Returns the named descendants of `root` in text order, without comments. `is_entered` selects the nodes whose
+/// children are visited.
+fn walk<'t>(root: Node<'t>, is_entered: impl Fn(&Node<'t>) -> bool) -> Vec<Node<'t>> {
+    let mut found = vec![root];
+    let mut cursor = root.walk();
+    let mut depth = 0;
+    let mut enters = is_entered(&root);
+    loop {
+        let mut moved = enters && depth < MAX_NESTING && cursor.goto_first_child();
+        depth += u32::from(moved);
+        while !moved {
+            if depth == 0 {
+                return found;
+            }
+            moved = cursor.goto_next_sibling();
+            if !moved {
+                cursor.goto_parent();
+                depth -= 1;
+            }
+        }
+        let node = cursor.node();
+        enters = node.is_named() && is_code(&node);
+        if enters {
+            found.push(node);
+            enters = is_entered(&node);
         }
     }
-    found
 }
 
 /// Returns the first literal text in a string. Escapes are not decoded.

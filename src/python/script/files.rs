@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 
 use crate::source::SourceFiles;
 
-use super::super::syntax::{self, children, field, fields, text};
+use super::super::syntax::{self, field, fields, text};
 
 /// Limit of the files of a script.
 const MAX_FILES: usize = 48;
@@ -58,27 +58,17 @@ pub fn find(files: &[ScriptFile], from: usize, module: &str) -> Option<usize> {
 /// because the name may be a module, too.
 fn imports(root: Node, source: &str) -> Vec<String> {
     let mut found: Vec<String> = vec![];
-    let mut todo = vec![root];
-    while let Some(node) = todo.pop() {
-        match node.kind() {
-            "import_statement" => {
-                for name in fields(node, "name") {
-                    let path = text(field(name, "name").unwrap_or(name), source);
-                    found.push(path.to_owned());
-                }
-            }
-            "import_from_statement" => {
-                let Some(module) = field(node, "module_name").map(|module| text(module, source)) else {
-                    continue;
-                };
-                found.push(module.to_owned());
-                let separator = if module.ends_with('.') { "" } else { "." };
-                for name in fields(node, "name") {
-                    let name = text(field(name, "name").unwrap_or(name), source);
-                    found.push(format!("{module}{separator}{name}"));
-                }
-            }
-            _ => todo.extend(children(node)),
+    for node in syntax::imports(root) {
+        let module = field(node, "module_name").map(|module| text(module, source));
+        found.extend(module.map(str::to_owned));
+        let prefix = match module {
+            Some(module) if module.ends_with('.') => module.to_owned(),
+            Some(module) => format!("{module}."),
+            None => String::new(),
+        };
+        for name in fields(node, "name") {
+            let name = text(field(name, "name").unwrap_or(name), source);
+            found.push(format!("{prefix}{name}"));
         }
     }
     found

@@ -1,6 +1,6 @@
 //! Mutable objects of a script.
 //!
-//! A snapshot of the heap is cheap, because objects are shared until written.
+//! A snapshot of the heap is cheap, because chunks of objects are shared until written.
 
 use std::rc::Rc;
 
@@ -114,29 +114,39 @@ impl<'t> Class<'t> {
 /// All objects.
 #[derive(Clone, Debug, Default)]
 pub struct Heap<'t> {
-    objects: Vec<Rc<Object<'t>>>,
+    /// All chunks but the last one have [`CHUNK`] objects.
+    chunks: Vec<Rc<Vec<Rc<Object<'t>>>>>,
 }
+
+/// Number of objects that are copied together.
+const CHUNK: usize = 64;
 
 impl<'t> Heap<'t> {
     /// Adds an object.
     pub fn add(&mut self, object: Object<'t>) -> Ref {
-        self.objects.push(Rc::new(object));
-        self.objects.len() - 1
+        if self.chunks.last().is_none_or(|last| last.len() == CHUNK) {
+            self.chunks.push(Rc::default());
+        }
+        if let Some(last) = self.chunks.last_mut() {
+            Rc::make_mut(last).push(Rc::new(object));
+        }
+        self.len() - 1
     }
 
     /// Returns the number of objects.
     pub fn len(&self) -> usize {
-        self.objects.len()
+        self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
     /// Returns an object.
     pub fn get(&self, object: Ref) -> &Object<'t> {
-        &self.objects[object]
+        &self.chunks[object / CHUNK][object % CHUNK]
     }
 
     /// Returns an object to be changed.
     pub fn get_mut(&mut self, object: Ref) -> &mut Object<'t> {
-        Rc::make_mut(&mut self.objects[object])
+        let chunk = Rc::make_mut(&mut self.chunks[object / CHUNK]);
+        Rc::make_mut(&mut chunk[object % CHUNK])
     }
 
     /// Returns the current state.
@@ -148,20 +158,39 @@ impl<'t> Heap<'t> {
     /// Returns the state before.
     pub fn restore(&mut self, snapshot: &Heap<'t>) -> Heap<'t> {
         let before = self.clone();
-        for (object, old) in self.objects.iter_mut().zip(&snapshot.objects) {
-            *object = old.clone();
+        for (chunk, old) in self.chunks.iter_mut().zip(&snapshot.chunks) {
+            if chunk.len() == old.len() {
+                *chunk = old.clone();
+            } else {
+                Rc::make_mut(chunk)[..old.len()].clone_from_slice(old);
+            }
         }
         before
     }
 
     /// Joins the state of another path.
     pub fn join(&mut self, other: &Heap<'t>) {
-        for (object, other) in self.objects.iter_mut().zip(&other.objects) {
-            if !Rc::ptr_eq(object, other) && **object != **other {
-                let joined = join((**object).clone(), other);
-                *object = Rc::new(joined);
+        for (chunk, others) in self.chunks.iter_mut().zip(&other.chunks) {
+            if Rc::ptr_eq(chunk, others) {
+                continue;
+            }
+            for (object, other) in Rc::make_mut(chunk).iter_mut().zip(&**others) {
+                if !Rc::ptr_eq(object, other) && **object != **other {
+                    let joined = join((**object).clone(), other);
+                    *object = Rc::new(joined);
+                }
             }
         }
+    }
+
+    /// Returns true if all objects of `snapshot` are unchanged.
+    pub fn is_unchanged_since(&self, snapshot: &Heap<'t>) -> bool {
+        self.chunks.iter().zip(&snapshot.chunks).all(|(chunk, old)| {
+            let is_same = |(object, old): (&Rc<Object<'t>>, &Rc<Object<'t>>)| {
+                Rc::ptr_eq(object, old) || **object == **old
+            };
+            Rc::ptr_eq(chunk, old) || chunk.iter().zip(&**old).all(is_same)
+        })
     }
 
     /// Returns an instance.

@@ -131,9 +131,10 @@ impl<'t> Machine<'t> {
     /// Runs up to two turns of a loop with an unknown number of turns, so that values that change become unknown.
     fn unknown_loop(&mut self, mut turn: impl FnMut(&mut Self) -> Step<'t>) -> Step<'t> {
         for _ in 0..2 {
+            let before = self.heap.snapshot();
             let flow = self.either(&mut turn, |_| Ok(Flow::Next))?;
             self.join_continued();
-            if flow != Flow::Next {
+            if flow != Flow::Next || self.heap.is_unchanged_since(&before) {
                 break;
             }
         }
