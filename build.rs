@@ -83,12 +83,12 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Renders an index entry as Rust code.
 fn header(rule: &Indexed) -> String {
-    let Indexed { path, code, name, summary, fixes, since, shared, text, .. } = rule;
+    let Indexed { path, code, name, summary, status, fixes, since, shared, text, .. } = rule;
     let needs: Vec<String> = rule.needs.iter().map(|ops| format!("&{ops:?}")).collect();
     let phase = rule.phase.map_or("None".to_owned(), |phase| format!("Some(Phase::{})", capitalized(phase)));
     format!(
         "    RuleHeader {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-         severity: Level::{}, fixes: {fixes:?}, since: {since:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
+         status: {status:?}, severity: Level::{}, fixes: {fixes:?}, since: {since:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
          text: {text:?} }},\n",
         capitalized(rule.severity),
         needs.join(", "),

@@ -64,7 +64,8 @@ def with_rules(text: str, page: str, codes: set) -> str:
 
 def badges(rule: Rule) -> str:
     fix = f'<span class="badge fix-{rule["fix"]}">{rule["fix"]} fix</span>' if rule["fix"] else ""
-    return f'<span class="badge level-{rule["severity"]}">{rule["severity"]}</span>{fix}'
+    status = "" if rule["status"] == "stable" else f'<span class="badge status-{rule["status"]}">{rule["status"]}</span>'
+    return f'<span class="badge level-{rule["severity"]}">{rule["severity"]}</span>{fix}{status}'
 
 
 def rule_page(rule: Rule, codes: set) -> str:
@@ -98,7 +99,8 @@ def rule_table(rules: list, page: str) -> str:
         return re.sub(r"`([^`]*)`", lambda code: f"<code>{code[1]}</code>", html.escape(text, quote=False))
 
     rows = [
-        f'<tr data-family="{family(rule)}" data-severity="{rule["severity"]}" data-fix="{rule["fix"] or "none"}">'
+        f'<tr data-family="{family(rule)}" data-severity="{rule["severity"]}" data-fix="{rule["fix"] or "none"}" '
+        f'data-status="{rule["status"]}">'
         f'<td><a href="{relative("rules/" + rule["code"] + ".html", page)}">{rule["code"]}</a></td>'
         f'<td>{html.escape(rule["rule"])}</td><td>{badges(rule)}</td><td>{summary(rule["summary"])}</td></tr>'
         for rule in rules
@@ -119,11 +121,13 @@ def rule_index(rules: list) -> str:
         select("Family", "family", [(name, about(name)) for name in families(rules)]),
         select("Level", "severity", [(level, level) for level in ("error", "warning", "info", "hint")]),
         select("Fix", "fix", [("safe", "safe"), ("unsafe", "unsafe"), ("none", "none")]),
+        select("Status", "status", [(status, status) for status in ("stable", "preview", "deprecated")]),
     ])
     return f"""# Rules
 
 Every rule has a code, a name, and a page, which `onnx-lint --explain CODE` prints, too. A fix is *safe* if correct results
-stay equal, up to rounding. *Unsafe* fixes need `--unsafe-fixes`.
+stay equal, up to rounding. *Unsafe* fixes need `--unsafe-fixes`. Rules are *stable* unless they have the badge of another
+status: a *preview* is applied only with `--preview`, and a *deprecated* rule will be removed.
 
 <div class="rule-filter" hidden>{controls}<output></output></div>
 

@@ -15,6 +15,7 @@ class LintOptions(TypedDict, total=False):
     select: str | Sequence[str]
     ignore: str | Sequence[str]
     extend_select: str | Sequence[str]
+    preview: bool
     severity: str
     rules: Path | Sequence[Path]
     opset: int
@@ -38,6 +39,7 @@ class FixOptions(TypedDict, total=False):
     targets: Path | Sequence[Path]
     select: str | Sequence[str]
     ignore: str | Sequence[str]
+    preview: bool
     rules: Path | Sequence[Path]
     unsafe_fixes: bool
     no_optimize: bool

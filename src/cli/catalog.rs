@@ -13,12 +13,14 @@ use crate::diag::reason;
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::registry::{EXTENSION, RuleSet};
+use crate::rules::rule::RuleStatus;
 
 /// A rule as the command line lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
     pub name: String,
     pub level: Level,
+    pub status: RuleStatus,
     /// "safe" or "unsafe" if a parsed rule fixes its findings.
     pub fix: Option<&'static str>,
     pub summary: String,
@@ -29,6 +31,8 @@ pub struct RuleInfo {
 pub struct Catalog {
     known: BTreeMap<String, RuleInfo>,
     rules: Arc<RuleSet>,
+    /// The rules that are no previews.
+    stable: Arc<RuleSet>,
 }
 
 /// Extent to which the built-in rules are parsed. Codes and names are available in any case.
@@ -51,16 +55,27 @@ impl Catalog {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
             Extent::Pages => RuleSet::embedded(),
-            Extent::Linting => (RuleSet::for_linting(), Vec::new()),
-            Extent::Fixing => (RuleSet::patterns(), Vec::new()),
+            Extent::Linting => (RuleSet::with_previews().reporting(), Vec::new()),
+            Extent::Fixing => (RuleSet::with_previews(), Vec::new()),
         };
         add_folders("--rules", folders, &mut rules, &mut faults, color)?;
-        Ok(Catalog { known: known(&rules), rules: Arc::new(rules) })
+        Ok(Catalog { known: known(&rules), stable: Arc::new(rules.stable()), rules: Arc::new(rules) })
     }
 
-    /// Returns the parsed rules.
+    /// Returns the parsed rules, including previews.
     pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
+    }
+
+    /// Returns the rules that a run applies, with or without previews.
+    pub fn applied(&self, preview: bool) -> &Arc<RuleSet> {
+        if preview { &self.rules } else { &self.stable }
+    }
+
+    /// Returns the codes that a run does not apply: those of previews, unless it has previews.
+    pub fn not_applied(&self, preview: bool) -> impl Iterator<Item = String> {
+        let previews = self.iter().filter(move |(_, known)| !preview && known.status.is_preview());
+        previews.map(|(code, _)| code.to_owned())
     }
 
     /// Iterates over all rules in the order of their codes.
@@ -134,12 +149,14 @@ pub fn has_files(folder: &Path, ending: &str) -> bool {
 fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
     let headers = RuleSet::headers().iter().map(|brief| {
         let (name, summary) = (brief.name.to_owned(), brief.summary.to_owned());
-        (brief.code.to_owned(), RuleInfo { name, level: brief.severity, fix: None, summary })
+        let info = RuleInfo { name, level: brief.severity, status: brief.status(), fix: None, summary };
+        (brief.code.to_owned(), info)
     });
     // Parsed rules override the index.
     let written = rules.with_texts().map(|rule| {
         let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
-        (rule.code.to_string(), RuleInfo { name, level: rule.severity, fix: rule.listed().fix, summary })
+        let (status, fix) = (rule.status.clone(), rule.listed().fix);
+        (rule.code.to_string(), RuleInfo { name, level: rule.severity, status, fix, summary })
     });
     let mut known: BTreeMap<String, RuleInfo> = headers.chain(written).collect();
     // A rule may fix the findings of another rule; a safe fix takes precedence.

@@ -33,6 +33,8 @@ pub struct Config {
     pub select: Option<Vec<String>>,
     pub ignore: Vec<String>,
     pub extend_select: Vec<String>,
+    /// Whether preview rules are applied.
+    pub preview: bool,
     #[serde(deserialize_with = "optional_level")]
     pub severity: Option<Level>,
     /// Severities by code, prefix or rule name; `None` turns a rule off.

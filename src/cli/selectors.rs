@@ -3,6 +3,7 @@
 use super::Failure;
 use super::catalog::Catalog;
 use crate::graph::syntax::suggest::shortened;
+use crate::rules::rule::RuleStatus;
 
 /// Resolves each word to codes and prefixes. A word is a code, a prefix, a name or `ALL`.
 ///
@@ -25,6 +26,23 @@ pub fn resolve(words: &[String], catalog: &Catalog, origin: &str) -> Result<Vec<
 pub fn named<'c>(word: &str, catalog: &'c Catalog, origin: &str) -> Result<Vec<&'c str>, Failure> {
     let codes = catalog.codes(word);
     if codes.is_empty() { Err(unknown_rule(word, catalog, origin)) } else { Ok(codes) }
+}
+
+/// Returns warnings about deprecated rules and disabled previews, selected by code or name.
+pub fn warnings(words: &[String], catalog: &Catalog, origin: &str, preview: bool) -> Vec<String> {
+    let codes = words.iter().flat_map(|word| catalog.codes(word.trim()));
+    let warning = |code: &str| {
+        let (_, known) = catalog.iter().find(|(known, _)| *known == code)?;
+        let state = match &known.status {
+            RuleStatus::Stable => return None,
+            RuleStatus::Preview if preview => return None,
+            RuleStatus::Preview => "is a preview, which only --preview applies".to_owned(),
+            RuleStatus::Deprecated(Some(successor)) => format!("is deprecated; use {successor}"),
+            RuleStatus::Deprecated(None) => "is deprecated and will be removed".to_owned(),
+        };
+        Some(format!("warning: {origin}: {code} ({}) {state}\n", known.name))
+    };
+    codes.filter_map(warning).collect()
 }
 
 /// Returns the failure for an unknown rule `word`.

@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 
 use super::check::{Faults, check_file};
 use super::index::{Index, Indexed};
-use super::rule::{Phase, Rule};
+use super::rule::{Phase, Rule, RuleStatus};
 use super::syntax::ast::FileAst;
 use super::syntax::parse;
 use crate::diag::Level;
@@ -60,6 +60,8 @@ pub struct RuleHeader {
     pub code: &'static str,
     /// `double-transpose`.
     pub name: &'static str,
+    /// Name of its status, and the code of its successor.
+    pub(super) status: (&'static str, Option<&'static str>),
     /// Level of its findings; the highest one if they differ.
     pub severity: Level,
     /// First line of its docs.
@@ -79,6 +81,12 @@ pub struct RuleHeader {
 }
 
 impl RuleHeader {
+    /// Returns the status of the rule.
+    pub fn status(&self) -> RuleStatus {
+        let (name, successor) = self.status;
+        RuleStatus::of_words(name, successor).unwrap_or_default()
+    }
+
     /// Parses the rule, without examples. `None` if it has a fault.
     pub(super) fn read(&self) -> Option<Rule> {
         let BuiltIn { shared, .. } = built_in();
@@ -141,7 +149,7 @@ fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str
 }
 
 fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
-    let Indexed { path, code, name, summary, fixes, since, .. } = rule;
+    let Indexed { path, code, name, summary, status, fixes, since, .. } = rule;
     let phase = match rule.phase {
         Some(word) => {
             Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: unknown phase `{word}`"))?)
@@ -162,6 +170,7 @@ fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
         code,
         name,
         summary,
+        status,
         fixes,
         since,
         phase,

@@ -31,6 +31,14 @@ impl Entry {
         }
     }
 
+    /// Returns true if the rule is applied only with `--preview`.
+    pub fn is_preview(&self) -> bool {
+        match self {
+            Entry::Read(rule) => rule.status.is_preview(),
+            Entry::BuiltIn(brief, _) => brief.status().is_preview(),
+        }
+    }
+
     /// Returns the level of its findings; the highest one if they differ.
     pub fn severity(&self) -> Level {
         match self {

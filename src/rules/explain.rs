@@ -39,6 +39,9 @@ impl Rule {
     /// Renders the page of the rule in Markdown: docs, effect, assumptions, and examples as in the file.
     pub fn page(&self) -> String {
         let mut page = format!("# {} {}\n\n{}\n", self.code, self.name, self.docs.trim_end());
+        if let Some(remark) = self.status.remark() {
+            page.push_str(&format!("\nStatus: {remark}.\n"));
+        }
         page.push_str(&format!("\nSeverity: {}. {}\n", self.severity, self.what_it_does()));
         for assumed in &self.assumptions {
             page.push_str(&format!("\nAssumes that `{}` {}.\n", assumed.value, assumed.what.meaning()));

@@ -23,6 +23,8 @@ pub struct Indexed<'t> {
     pub code: &'t str,
     pub name: &'t str,
     pub summary: &'t str,
+    /// Name of its status, and the code of its successor.
+    pub status: (&'t str, Option<&'t str>),
     /// Name of its level: `hint`.
     pub severity: &'t str,
     /// Code of the rule whose findings it fixes, if it reports none itself.
@@ -75,6 +77,9 @@ fn index_rule<'t>(
         words.find(|word| *word == keyword).and_then(|_| words.next())
     };
     let setting = |keyword: &str| own(keyword).or_else(|| default(keyword));
+    let mut words = rule.entry("status").into_iter().flat_map(str::split_whitespace);
+    let status = words.next().or_else(|| default("status")).unwrap_or("stable");
+    let successor = words.next().filter(|word| *word == "by").and_then(|_| words.next());
     let phase = match (rule.entry("detect"), rule.entry("rewrite")) {
         (Some(_), _) => None,
         (None, Some(_)) => Some(setting("phase").ok_or(format!("{code} has no phase"))?),
@@ -95,6 +100,7 @@ fn index_rule<'t>(
         code,
         name,
         summary: rule.docs.first().ok_or(format!("{code} has no docs"))?,
+        status: (status, successor),
         severity: severity.ok_or(format!("{code} has no severity"))?,
         fixes: own("fixes"),
         since: setting("since").and_then(|opset| opset.parse().ok()),

@@ -31,9 +31,9 @@ pub struct Outlined<'t> {
 pub const ITEMS: [&str; 5] = ["language", "defaults", "fn", "pattern", "rule"];
 
 /// Keywords that begin an entry of a rule.
-pub const KEYWORDS: [&str; 17] = [
-    "also", "severity", "phase", "safety", "at", "since", "fixes", "message", "help", "match", "where",
-    "let", "assume", "rewrite", "detect", "example", "but",
+pub const KEYWORDS: [&str; 18] = [
+    "also", "status", "severity", "phase", "safety", "at", "since", "fixes", "message", "help", "match",
+    "where", "let", "assume", "rewrite", "detect", "example", "but",
 ];
 
 /// Keywords of language 2, and those that replace them.

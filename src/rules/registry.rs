@@ -59,15 +59,35 @@ impl RuleSet {
         (rules, findings)
     }
 
-    /// Returns the built-in rules that have a pattern, without their examples.
+    /// Returns the built-in rules that have a pattern, without their examples and without previews.
     /// Each is parsed when first used, because few of the rules can match in one model.
     pub fn patterns() -> RuleSet {
-        RuleSet::brief(|brief| brief.phase.is_some())
+        RuleSet::with_previews().stable()
     }
 
     /// Returns the rules of [`RuleSet::patterns`] that report findings.
     pub fn for_linting() -> RuleSet {
-        RuleSet::brief(|brief| matches!(brief.phase, Some(Phase::Simplify | Phase::Fix)))
+        RuleSet::with_previews().reporting().stable()
+    }
+
+    /// Returns the rules of [`RuleSet::patterns`], and those that are previews.
+    pub fn with_previews() -> RuleSet {
+        RuleSet::brief(|brief| brief.phase.is_some())
+    }
+
+    /// Returns the rules of this set that report findings of patterns. No rule is parsed.
+    #[doc(hidden)]
+    pub fn reporting(&self) -> RuleSet {
+        self.kept(|entry| matches!(entry.phase(), Some(Phase::Simplify | Phase::Fix)))
+    }
+
+    /// Returns the rules of this set that are no previews. No rule is parsed.
+    pub fn stable(&self) -> RuleSet {
+        self.kept(|entry| !entry.is_preview())
+    }
+
+    fn kept(&self, wanted: impl Fn(&Entry) -> bool) -> RuleSet {
+        RuleSet { entries: self.entries.iter().filter(|entry| wanted(entry)).cloned().collect() }
     }
 
     fn brief(wanted: impl Fn(&RuleHeader) -> bool) -> RuleSet {
@@ -284,11 +304,15 @@ mod tests {
         let (patterns, linting) = (RuleSet::patterns(), RuleSet::for_linting());
         for rule in rules.iter() {
             let has_pattern = matches!(rule.body, Body::Pattern { .. });
+            let has_pattern = has_pattern && !rule.status.is_preview();
             assert_eq!(patterns.get(&rule.code).is_some(), has_pattern, "{}", rule.code);
             let is_reported = has_pattern && matches!(rule.phase, Phase::Simplify | Phase::Fix);
             assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
             let brief = RuleSet::headers().iter().find(|brief| *brief.code == *rule.code);
             let brief = brief.expect("every rule has one");
+            assert_eq!(brief.status(), rule.status, "{}", rule.code);
+            let successor = rule.status.successor();
+            assert!(successor.is_none_or(|code| rules.get(code).is_some()), "{}: {successor:?}", rule.code);
             let said = (brief.name, brief.severity, brief.summary, brief.fixes, brief.since);
             assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.fixes.as_deref(), rule.since));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);

@@ -46,6 +46,7 @@ mod readme;
 mod repairs;
 mod roundtrip;
 mod rule_files;
+mod rule_status;
 mod rules;
 mod scripts;
 mod server;

@@ -139,7 +139,7 @@ const typeWords = JSON.parse(readFileSync(grammars.get("source.onnxtxt"), "utf8"
 for (const word of [...words.types, ...words.compounds]) {
   if (!new RegExp(`[(:|]${word}[|)]`).test(typeWords)) faults.push(`the type ${word} is not in the grammar of ONNX text`);
 }
-const values = { also: "A002 b if 1", fixes: "A003", severity: "hint", phase: "fix", safety: "exact", at: "9", since: "9", detect: "builtin::x" };
+const values = { also: "A002 b if 1", fixes: "A003", status: "preview", severity: "hint", phase: "fix", safety: "exact", at: "9", since: "9", detect: "builtin::x" };
 for (const word of words.entries) {
   const text = `rule A001 a {\n  ${word} ${values[word] ?? '"x"'}\n}\n`;
   const grammar = await registry.loadGrammar("source.onnx-rule");

@@ -140,6 +140,10 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub ignore: Vec<String>,
 
+    /// Apply preview rules, too, which may change in any release
+    #[arg(long, help_heading = "Changes")]
+    pub preview: bool,
+
     /// Load further rules from this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Changes")]
     pub rules: Vec<PathBuf>,
@@ -174,7 +178,7 @@ pub struct Args {
     pub infer_shapes: bool,
 
     /// Use this configuration file instead of the nearest one above the model;
-    /// `select`, `extend-select`, `ignore` and `rules` apply to onnx-fix, too
+    /// `select`, `extend-select`, `ignore`, `preview` and `rules` apply to onnx-fix, too
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 
@@ -279,6 +283,15 @@ impl Args {
         Ok(Some(Precision { to: to.into(), keep_io: self.keep_io, measure }))
     }
 
+    /// Returns warnings about the selected rules.
+    pub fn warnings(&self, config: &Config, catalog: &Catalog) -> Vec<String> {
+        let (words, origin) = match (&self.select, &config.select) {
+            (Some(words), _) => (words.as_slice(), "--select".to_owned()),
+            (None, words) => (words.as_deref().unwrap_or_default(), config.origin("select")),
+        };
+        selectors::warnings(words, catalog, &origin, self.preview || config.preview)
+    }
+
     fn selection(&self, config: &Config, catalog: &Catalog) -> Result<Selection, Failure> {
         let codes = |words: &[String], key: &str| selectors::resolve(words, catalog, &config.origin(key));
         let mut select = match (self.select.as_deref(), &config.select) {
@@ -292,6 +305,7 @@ impl Args {
         }
         let mut ignore = selectors::resolve(&self.ignore, catalog, "--ignore")?;
         ignore.extend(codes(&config.ignore, "ignore")?);
+        ignore.extend(catalog.not_applied(self.preview || config.preview));
         Ok(Selection::new(select, ignore))
     }
 }

@@ -102,6 +102,8 @@ struct Task<'a> {
 /// The settings that inputs of one folder share.
 struct Settings {
     catalog: Catalog,
+    /// The rules to apply.
+    rules: Arc<RuleSet>,
     options: Options,
     /// Rules of `--ignore`.
     ignored: Selection,
@@ -198,6 +200,7 @@ impl Settings {
         let configured = config.rules.iter().map(|folder| config.resolve(folder));
         let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
         let catalog = Catalog::load(&folders, Extent::Fixing, args.color.when)?;
+        args.warnings(&config, &catalog).iter().for_each(|warning| output::warn(warning));
         let options = args.options(&config, &catalog)?;
         let ignored = selectors::resolve(&args.ignore, &catalog, "--ignore")?;
         if let Some(code) = ignored.iter().find(|code| is_required(code)) {
@@ -205,7 +208,9 @@ impl Settings {
             return Err(Failure::new(format!("--ignore: `{code}` cannot be ignored: {why}")));
         }
         let lint = settings::Settings::new(&lint::args::Args::parse_from(["onnx-lint"]), &config, &catalog)?;
-        Ok(Settings { catalog, options, ignored: Selection::new(Vec::new(), ignored), lint })
+        let rules = catalog.applied(args.preview || config.preview).clone();
+        let ignored = Selection::new(Vec::new(), ignored);
+        Ok(Settings { catalog, rules, options, ignored, lint })
     }
 }
 
@@ -225,11 +230,11 @@ impl Task<'_> {
     }
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
-        let Settings { catalog, options, .. } = &*self.settings;
+        let Settings { rules, options, .. } = &*self.settings;
         let progress = self.progress.receiver(&self.input.display().to_string());
         progress.enter("reading");
         let options = &Options { progress, ..options.clone() };
-        let (mut source, is_imported) = match read(self.input, content, args, catalog.rules(), done)? {
+        let (mut source, is_imported) = match read(self.input, content, args, rules, done)? {
             Ok(source) => source,
             Err(status) => return Ok(status),
         };
@@ -241,7 +246,7 @@ impl Task<'_> {
         // If `--to` reads external data to convert it, the result stores its weights as external data, too.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
-        let outcome = crash::guard(|| fix(source.model.clone(), options, catalog.rules()));
+        let outcome = crash::guard(|| fix(source.model.clone(), options, rules));
         let mut outcome =
             outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
         outcome.changed |= is_imported;
@@ -326,8 +331,8 @@ impl Task<'_> {
     /// Returns the errors in the result.
     fn remaining(&self, source: &ModelFile, outcome: &Outcome) -> Result<Remaining, Failure> {
         let input = Input { name: source.name.clone(), ..Input::new(self.input, true) };
-        let Settings { catalog, options, lint, .. } = &*self.settings;
-        let linter = Linter { input: &input, settings: lint, catalog };
+        let Settings { catalog, rules, options, lint, .. } = &*self.settings;
+        let linter = Linter { input: &input, settings: lint, catalog, rules };
         let result = outcome.changed.then_some(&outcome.model);
         let remaining = crash::guard(|| linter.remaining(source, result, options));
         remaining.map_err(|what| {

@@ -17,6 +17,7 @@ use crate::graph::syntax::TextSpans;
 use crate::graph::syntax::suggest::counted;
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
+use crate::rules::registry::RuleSet;
 use crate::rules::rule::Phase;
 
 /// Rules whose errors no conversion removes: the node fails in every opset.
@@ -85,6 +86,8 @@ pub struct Linter<'a> {
     pub input: &'a Input,
     pub settings: &'a Settings,
     pub catalog: &'a Catalog,
+    /// The rules that the run applies.
+    pub rules: &'a RuleSet,
 }
 
 impl Linter<'_> {
@@ -120,7 +123,7 @@ impl Linter<'_> {
     /// Repairs a model without converting it.
     fn repaired(&self, source: &Model, options: &Options) -> Model {
         let options = Options { opset: None, targets: Vec::new(), precision: None, ..options.clone() };
-        let rules = self.catalog.rules().filtered(|rule| matches!(rule.phase, Phase::Fix | Phase::Convert));
+        let rules = self.rules.filtered(|rule| matches!(rule.phase, Phase::Fix | Phase::Convert));
         fix(source.clone(), &options, &rules).model
     }
 

@@ -39,6 +39,10 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub extend_select: Vec<String>,
 
+    /// Apply preview rules, too, which may change in any release
+    #[arg(long, help_heading = "Rules")]
+    pub preview: bool,
+
     /// Lowest severity to show: hint, info, warning or error [default: info; hint with selected rules]
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
     pub severity: Option<Level>,

@@ -67,7 +67,8 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         return output::print(&targets::list(&known)).map(|()| Status::Clean);
     }
     if args.list_rules {
-        let settings = Settings::new(args, &config, &catalog)?;
+        // The list shows previews, too.
+        let settings = Settings::new(&Args { preview: true, ..args.clone() }, &config, &catalog)?;
         let text = rules::list(args, &catalog, &settings);
         return output::write(&text, args.output_file.as_deref()).map(|()| Status::Clean);
     }
@@ -125,6 +126,9 @@ fn find(
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalog)?;
+    let remarks: BTreeSet<&str> =
+        inputs.iter().flat_map(|(_, settings)| &settings.remarks).map(String::as_str).collect();
+    remarks.into_iter().for_each(output::warn);
     let progress = progress(inputs.len());
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs, &progress)?;
     let below = |(linted, (_, settings)): (&mut Linted, &Assigned)| -> Vec<Finding> {

@@ -41,6 +41,8 @@ fn object((code, known, level): Listed, catalog: &Catalog) -> Value {
         "code": code,
         "rule": known.name,
         "severity": level.name(),
+        "status": known.status.name(),
+        "successor": known.status.successor(),
         "fix": known.fix,
         "summary": known.summary,
         "page": explained(code, catalog),
@@ -51,7 +53,8 @@ fn lines(rules: &[Listed]) -> String {
     let width = rules.iter().map(|(_, known, _)| known.name.len()).max().unwrap_or(0);
     let line = |(code, known, level): &Listed| {
         let (level, fix) = (level.name(), known.fix.unwrap_or(""));
-        let line = format!("{code}  {:width$}  {level:7}  {fix:6}  {}", known.name, known.summary);
+        let remark = known.status.remark().map_or_else(String::new, |remark| format!(" [{remark}]"));
+        let line = format!("{code}  {:width$}  {level:7}  {fix:6}  {}{remark}", known.name, known.summary);
         format!("{}\n", line.trim_end())
     };
     rules.iter().map(line).collect()

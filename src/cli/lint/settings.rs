@@ -20,6 +20,8 @@ use crate::targets::Profile;
 /// The settings that all files of one configuration share.
 #[derive(Debug)]
 pub struct Settings {
+    /// Warnings about the selected rules.
+    pub remarks: Vec<String>,
     pub sources: Arc<SourceFiles>,
     /// The targets of `--target` or the configuration.
     pub targets: Vec<Arc<Profile>>,
@@ -54,6 +56,9 @@ impl Settings {
         let mut ignore = codes(&config.ignore, &in_config("ignore"))?;
         ignore.extend(codes(&args.ignore, "--ignore")?);
 
+        let preview = args.preview || config.preview;
+        ignore.extend(catalog.not_applied(preview));
+
         let mut levels = BTreeMap::new();
         for (rule, level) in &config.rule_severity {
             let origin = in_config("rule-severity");
@@ -66,12 +71,20 @@ impl Settings {
             let codes = codes(words, &in_config("per-file-ignores"))?;
             ignores.push((glob.as_str(), Selection::new(codes, Vec::new())));
         }
+        let warnings = |words: &[String], origin: &str| selectors::warnings(words, catalog, origin, preview);
+        let mut remarks = match (&args.select, &config.select) {
+            (Some(words), _) => warnings(words, "--select"),
+            (None, words) => warnings(words.as_deref().unwrap_or_default(), &in_config("select")),
+        };
+        remarks.extend(warnings(&config.extend_select, &in_config("extend-select")));
+        remarks.extend(warnings(&args.extend_select, "--extend-select"));
         Ok(Settings {
+            remarks,
             sources: Arc::new(sources(args, config)),
             targets: targets(args, config)?,
             dynamic: args.dynamic.clone(),
             opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
-            rules: catalog.rules().clone(),
+            rules: catalog.applied(preview).clone(),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,

@@ -211,7 +211,7 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         let Some(NumberOrString::String(code)) = &found.code else { continue };
         let shown = shown(found, code, &in_python).into_iter();
         let mut changes: Vec<_> = shown.filter_map(|finding| edits::rewrite(document, finding)).collect();
-        let rules = workspace.catalog.rules();
+        let rules = &workspace.rules;
         changes.extend(text.as_ref().and_then(|(_, source)| edits::fix_rule(source, document, code, rules)));
         if let Some((document, source)) = rules_of(workspace, uri) {
             changes.extend(edits::upgraded(&source, document));
@@ -224,7 +224,7 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     if text.is_some() || is_python {
         let findings = workspace.of_open(uri);
         let source = text.as_ref().map(|(_, source)| source);
-        let all = edits::fix_all(source, document, &findings, workspace.catalog.rules());
+        let all = edits::fix_all(source, document, &findings, &workspace.rules);
         offered.extend(all.map(|change| edits::fix_all_action(uri, change)));
     }
     offered.retain(|action| match (action, &params.context.only) {

@@ -16,8 +16,9 @@ pub const ITEMS: [Word; 5] = [
 ];
 
 /// Words that begin an entry of a rule.
-pub const ENTRIES: [Word; 17] = [
+pub const ENTRIES: [Word; 18] = [
     ("also", "matches for which a condition holds have another code: `also CODE name if condition`"),
+    ("status", "`preview`, `stable` (the default), or `deprecated by CODE`"),
     ("severity", "level of the finding: `hint`, `info`, `warning` or `error`"),
     ("phase", "when the rewrite runs: `simplify`, `explore`, `convert`, `fix` or `lower`"),
     ("safety", "how results can change: `exact`, `rounding` or `unsafe`"),
@@ -34,6 +35,13 @@ pub const ENTRIES: [Word; 17] = [
     ("detect", "the built-in analysis that finds the fault: `detect builtin::NAME`"),
     ("example", "a model with the expected outcome: `equivalent`, `rewrites_to`, `no_match` or `reports`"),
     ("but", "an example that derives from the previous one"),
+];
+
+/// Statuses of rules.
+pub const STATUSES: [Word; 3] = [
+    ("preview", "applied only with `--preview`"),
+    ("stable", "applied by default"),
+    ("deprecated", "applied, and to be removed; a selection of the rule gives a warning"),
 ];
 
 /// Levels of findings.
@@ -70,7 +78,7 @@ pub const OUTCOMES: [Word; 4] = [
 
 /// Returns the meaning of a word.
 pub fn meaning(word: &str) -> Option<&'static str> {
-    let lists: [&[Word]; 6] = [&ITEMS, &ENTRIES, &SEVERITIES, &PHASES, &SAFETIES, &OUTCOMES];
+    let lists: [&[Word]; 7] = [&ITEMS, &ENTRIES, &STATUSES, &SEVERITIES, &PHASES, &SAFETIES, &OUTCOMES];
     let known = lists.into_iter().flatten().find(|(one, _)| *one == word).map(|(_, meaning)| *meaning);
     let assumed = || Assumption::ALL.into_iter().find(|one| one.name() == word).map(Assumption::meaning);
     known.or_else(assumed)

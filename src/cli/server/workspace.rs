@@ -23,6 +23,7 @@ use crate::cli::output::When;
 use crate::diag::{Finding, Level, Place};
 use crate::evidence::{self, Input, Linted};
 use crate::graph::syntax::Source;
+use crate::rules::registry::RuleSet;
 use crate::source::LocalPlace;
 
 /// The state that requests are answered from.
@@ -30,6 +31,8 @@ pub struct Workspace {
     /// The workspace folders.
     roots: Vec<PathBuf>,
     pub catalog: Catalog,
+    /// The rules that fixes apply.
+    pub rules: Arc<RuleSet>,
     configs: Configs,
     args: Args,
     pub documents: BTreeMap<Uri, Document>,
@@ -49,8 +52,9 @@ impl Workspace {
         let config = configs.for_folder(roots.first().map_or(Path::new("."), PathBuf::as_path))?;
         let folders: Vec<PathBuf> = config.rules.iter().map(|folder| config.resolve(folder)).collect();
         let catalog = Catalog::load(&folders, Extent::Pages, When::Never)?;
+        let rules = catalog.applied(config.preview).clone();
         let (documents, models) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Workspace { roots, catalog, configs, args, documents, models })
+        Ok(Workspace { roots, catalog, rules, configs, args, documents, models })
     }
 
     /// Reloads configurations and rules.

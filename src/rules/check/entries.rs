@@ -5,7 +5,7 @@ use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Operand};
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::rules::builtin;
-use crate::rules::rule::{Assumed, Assumption, Phase, Safety};
+use crate::rules::rule::{Assumed, Assumption, Phase, RuleStatus, Safety};
 use crate::rules::syntax::ast::{
     AlsoAst, AssumeAst, Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst, ValueAst,
     ValueAstKind,
@@ -103,6 +103,7 @@ pub fn check_code(code: &Name, faults: &mut Faults) {
 /// Entries of a rule by kind.
 #[derive(Default)]
 pub struct Entries {
+    pub status: RuleStatus,
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
@@ -148,6 +149,9 @@ impl Entries {
         let mut collected = Entries::default();
         for Entry { kind, span, .. } in entries {
             match kind {
+                EntryKind::Status(word, successor) => {
+                    collected.status = status(&word, successor, faults).unwrap_or_default();
+                }
                 EntryKind::Severity(word) => collected.severity = severity(&word, faults),
                 EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &Phase::WORDS, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
@@ -261,13 +265,23 @@ fn assumed(ast: AssumeAst, faults: &mut Faults) -> Option<(Assumed, Name)> {
     Some((Assumed { what, value: ast.value.text.clone() }, ast.value))
 }
 
-/// Returns the code in `fixes`. Whether that rule exists is checked once all files are read.
+/// Returns the code of another rule, as in `fixes`.
+///
+/// Whether that rule exists is checked once all files are read.
 fn fixed(code: Name, faults: &mut Faults) -> Option<Name> {
     if !is_code(&code.text) {
         faults.push(bad_code(faults, &code));
         return None;
     }
     Some(code)
+}
+
+/// Returns the status. Whether a successor exists is checked once all files are read.
+fn status(word: &Name, successor: Option<Name>, faults: &mut Faults) -> Option<RuleStatus> {
+    let known = RuleStatus::NAMES.map(|name| (name, name));
+    let name = one_of("status", word, &known, faults)?;
+    let successor = successor.and_then(|code| fixed(code, faults));
+    RuleStatus::of_words(name, successor.as_ref().map(|code| &*code.text))
 }
 
 fn severity(word: &Name, faults: &mut Faults) -> Option<Level> {

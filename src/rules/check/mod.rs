@@ -166,6 +166,7 @@ fn check_whole(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<(R
         code: code.text,
         name: name.text,
         docs,
+        status: entries.status.clone(),
         severity: entries.severity?,
         phase: entries.phase.unwrap_or(Phase::Fix),
         safety: entries.safety.unwrap_or(Safety::Exact),

@@ -13,6 +13,7 @@ use super::expr::Expr;
 mod assumption;
 mod pattern;
 mod rewrite;
+mod status;
 
 pub use crate::edit::Safety;
 pub use assumption::{Assumed, Assumption};
@@ -21,6 +22,7 @@ pub use pattern::{
     VarId,
 };
 pub use rewrite::{Arm, EachTerm, FoldTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Term};
+pub use status::RuleStatus;
 
 /// Phase in which a rule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +66,8 @@ pub struct Rule {
     pub name: Arc<str>,
     /// Docs: the `##` lines above it, as Markdown; the first line is the summary.
     pub docs: String,
+    /// Whether it is a preview, stable or deprecated.
+    pub status: RuleStatus,
     pub severity: Level,
     pub phase: Phase,
     pub safety: Safety,

@@ -71,6 +71,8 @@ pub struct Entry {
 /// Kind of an entry.
 #[derive(Clone, Debug)]
 pub enum EntryKind {
+    /// `status preview`, or `status deprecated by OPT202`.
+    Status(Name, Option<Name>),
     Severity(Name),
     Phase(Name),
     Safety(Name),

@@ -17,7 +17,7 @@ pub const EDITION: i64 = 3;
 pub const PREVIOUS: i64 = 2;
 
 /// Entries that a file may set for all of its rules.
-const DEFAULTS: [&str; 5] = ["severity", "phase", "safety", "at", "since"];
+const DEFAULTS: [&str; 6] = ["status", "severity", "phase", "safety", "at", "since"];
 
 /// Parses a rule file. Drops items with faults from which the parser cannot recover.
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {

@@ -100,6 +100,16 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
         keyword.text = (*new).into();
     }
     let kind = match &*keyword.text {
+        "status" => {
+            let word = cursor.ident("preview, stable or deprecated")?;
+            let has_successor = &*word.text == "deprecated" && cursor.eat_word("by");
+            let successor = if has_successor {
+                Some(cursor.ident("the code of the rule that replaces it")?)
+            } else {
+                None
+            };
+            EntryKind::Status(word, successor)
+        }
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
         "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix or lower")?),
         "safety" => EntryKind::Safety(cursor.ident("exact, rounding or unsafe")?),

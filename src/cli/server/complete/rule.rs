@@ -36,6 +36,7 @@ pub fn complete<'c>(
         return variables(tokens, item_open, before);
     }
     match (last, entry) {
+        ("status", _) => return keywords(&words::STATUSES),
         ("severity", _) => return keywords(&words::SEVERITIES),
         ("phase", _) => return keywords(&words::PHASES),
         ("safety", _) => return keywords(&words::SAFETIES),
