@@ -53,6 +53,12 @@ def _node(node, types, constants, versions, opset) -> dict:
         schema = onnx.defs.get_schema(node.op_type, version, domain)
     except Exception:  # noqa: BLE001 – without a schema, only the name is recorded
         return record
+    if schema.has_function and version > record["since"]:
+        # A runtime may run the function body of an operator, but only at the opset that the body is written for.
+        record["since"] += 1
+    if schema.has_function and not domain:
+        next_opset = schema.since_version + 1
+        facts.setdefault(f"opset() >= {next_opset}", version >= next_opset)
     for formals, actual in ((schema.inputs, node.input), (schema.outputs, node.output)):
         for index, formal in enumerate(formals):
             if formal.option == onnx.defs.OpSchema.FormalParameterOption.Variadic:

@@ -1,7 +1,7 @@
 """Derives the lines of a target file from the outcomes of cases.
 
 An element type is not supported in an epoch of an operator if cases with it were rejected, none passed, and a case
-passed that is equal except for its element types. A condition, or a pair of conditions, is not supported if rejected
+passed that is equal except for its element types; an opset likewise. A condition, or a pair of conditions, is not supported if rejected
 cases of several tests fulfill it and no passed case does. If only a single test was rejected, support is unknown.
 Everything else is supported, in the element types with which a case passed.
 
@@ -96,7 +96,7 @@ def _of_operator(known):
             yield False, []
         return
     types = _types([facts for _, facts, _ in known])
-    for literal in _types_refused(types, ran, left):
+    for literal in (*_types_refused(types, ran, left), *_opsets_refused(ran, left)):
         yield False, [literal]
         left = [entry for entry in left if not literal.holds(entry[1])]
     doubtful = []
@@ -143,6 +143,19 @@ def _types_refused(types, ran, left):
                if name in facts and is_run is False and _without_types(facts) in alike} - good
         if good and bad:
             yield Literal(name, "in", tuple(sorted(bad)))
+
+
+def _opsets_refused(ran, left):
+    """Yields the opsets of rejected cases that pass only at older opsets.
+
+    The opset is only the cause if a case passed that is equal except for its opset.
+    """
+    for name in sorted({name for _, facts, _ in left for name in facts if name.startswith("opset()")}):
+        literal = Literal(name, "==", True)
+        alike = [{**facts, name: True} for facts in ran]
+        if not any(map(literal.holds, ran)) and any(
+                is_run is False and literal.holds(facts) and facts in alike for _, facts, is_run in left):
+            yield literal
 
 
 def _without_types(facts) -> str:
