@@ -10,7 +10,8 @@ use super::tables::Tables;
 use crate::graph::dim::Bounds;
 use crate::graph::{AttrValue, ElemType, GraphId, NodeId, Tensor, TensorId, ValueId};
 use crate::infer::{
-    Attrs, ConstValue, Fact, NoSymbols, TensorFact, is_at_hand, is_weight_arithmetic, transfer,
+    Attrs, ConstValue, Fact, Fault, NoSymbols, OpCall, TensorFact, is_at_hand, is_weight_arithmetic,
+    transfer, violations,
 };
 
 /// Analysis data of an e-class.
@@ -93,23 +94,36 @@ impl Attrs for CallAttrs<'_, '_> {
 }
 
 fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
+    let opset = egraph.analysis.tables.opset_of(call);
+    with_call(egraph, call, opset, |call| transfer(call, &mut NoSymbols).0)
+}
+
+/// Returns the constraints that a call violates at an opset, but not at its own.
+pub fn violations_at(egraph: &EGraph, call: &Call, opset: i64) -> Vec<Fault> {
+    let at = |opset: i64| with_call(egraph, call, opset, violations);
+    let mut found = at(opset);
+    if !found.is_empty() {
+        let own = at(egraph.analysis.tables.opset_of(call));
+        found.retain(|fault| !own.contains(fault));
+    }
+    found
+}
+
+/// Evaluates `question` for a call at an opset.
+fn with_call<T>(egraph: &EGraph, call: &Call, opset: i64, question: impl FnOnce(&OpCall) -> T) -> T {
     let scope = &egraph.analysis;
     let inputs: Vec<Option<&Fact>> =
         call.children[..usize::from(call.inputs)].iter().map(|&child| input_fact(egraph, child)).collect();
     let key = scope.tables.op(call.op);
-    let transferred = transfer(
-        &crate::infer::OpCall {
-            domain: &key.domain,
-            op: &key.name,
-            opset: scope.tables.opset_of(call),
-            attrs: &CallAttrs { tables: &scope.tables, call },
-            inputs: &inputs,
-            outputs: usize::from(call.outputs),
-            bounds: &scope.bounds,
-        },
-        &mut NoSymbols,
-    );
-    transferred.0
+    question(&OpCall {
+        domain: &key.domain,
+        op: &key.name,
+        opset,
+        attrs: &CallAttrs { tables: &scope.tables, call },
+        inputs: &inputs,
+        outputs: usize::from(call.outputs),
+        bounds: &scope.bounds,
+    })
 }
 
 /// Returns true if a call, or an output of one, evaluates to a constant, given the facts of its inputs.

@@ -18,7 +18,7 @@ mod saturate;
 mod sizes;
 mod tables;
 
-pub use analysis::{Data, Scope, gives_constant, is_computed};
+pub use analysis::{Data, Scope, gives_constant, is_computed, violations_at};
 pub use build::{Built, build, is_opaque};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId, canonical};
 pub use equivalence::EquivalenceChecker;

@@ -120,7 +120,10 @@ impl Candidates {
             let is_original = original.contains_key(enode);
             let legal = match enode {
                 ENode::Call(call) if target.is_source && is_original => target.taken(egraph, call).is_ok(),
-                ENode::Call(call) => target.legal(egraph, call).is_ok(),
+                ENode::Call(call) => {
+                    let is_kept = is_original || preferred.contains(enode);
+                    target.legal(egraph, call).is_ok() && (is_kept || target.may_add(egraph, call))
+                }
                 ENode::Leaf(value) => target.legal_leaf(egraph, *value),
                 _ => true,
             };

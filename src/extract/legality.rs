@@ -5,10 +5,10 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::FxHashSet;
 
-use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef, canonical};
+use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef, canonical, violations_at};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
-use crate::infer::Fact;
-use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
+use crate::infer::{Fact, Fault};
+use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema, constraints};
 use crate::targets::{Answer, Profile, Query};
 
 /// Opsets of the result, and the runtimes that must support it.
@@ -20,6 +20,8 @@ pub struct Target {
     pub imports: Vec<OpsetImport>,
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
+    /// Profiles that restrict only the calls that built-in rules add; calls of the source are kept.
+    pub added: Vec<Arc<Profile>>,
 }
 
 impl Target {
@@ -37,7 +39,27 @@ impl Target {
         // Operators without a schema (custom ones and local functions) are kept as they are.
         let asked = self.ask(egraph, call, |op, opset| schema::legal(op, opset).map(|_| ()));
         asked.unwrap_or(Ok(()))?;
+        self.fulfills_constraints(egraph, call)?;
         self.taken(egraph, call)
+    }
+
+    /// Checks a call against those constraints of the target opset that its own opset does not have.
+    fn fulfills_constraints(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
+        let key = egraph.analysis.tables.op(call.op);
+        let opset = self.opset(&key.domain).filter(|_| !self.is_source && key.epoch.is_some());
+        let Some(opset) = opset.filter(|_| constraints::depend_on_version(&key.domain, &key.name)) else {
+            return Ok(());
+        };
+        let violated = violations_at(egraph, call, opset).into_iter().find_map(|fault| match fault {
+            Fault::Constraint { name, why, .. } => Some(Obstacle::Constraint { name, why }),
+            _ => None,
+        });
+        violated.map_or(Ok(()), |obstacle| Err(Illegal { obstacle, since: None }))
+    }
+
+    /// Returns true if a built-in rule may add this call, which is legal.
+    pub fn may_add(&self, egraph: &EGraph, call: &Call) -> bool {
+        supported(&self.added, egraph, self.opset(""), call).is_ok()
     }
 
     /// Checks a call against the target runtimes, regardless of the specification.
@@ -47,19 +69,7 @@ impl Target {
     /// # Errors
     /// The limitation of the first runtime that does not support it.
     pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
-        let key = egraph.analysis.tables.op(call.op);
-        let mut speaking =
-            self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)).peekable();
-        let Some(node) = speaking.peek().and_then(|_| place(egraph, call)) else { return Ok(()) };
-        let host = &ClassHost::of_nodes(egraph, self.opset(""));
-        let asked = Query { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
-        for profile in speaking {
-            if let Answer::No(refusal) = profile.ask(&asked) {
-                let obstacle = Obstacle::Refused { by: profile.label(), why: refusal.why };
-                return Err(Illegal { obstacle, since: None });
-            }
-        }
-        Ok(())
+        supported(&self.profiles, egraph, self.opset(""), call)
     }
 
     /// Returns the obstacles of a call for the operator version in force at the target.
@@ -132,6 +142,27 @@ impl Target {
         };
         Some(question(&op, u16::try_from(opset).unwrap_or(u16::MAX)))
     }
+}
+
+/// Checks whether profiles support a call in a model of this opset.
+fn supported(
+    profiles: &[Arc<Profile>],
+    egraph: &EGraph,
+    opset: Option<i64>,
+    call: &Call,
+) -> Result<(), Illegal> {
+    let key = egraph.analysis.tables.op(call.op);
+    let mut speaking = profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)).peekable();
+    let Some(node) = speaking.peek().and_then(|_| place(egraph, call)) else { return Ok(()) };
+    let host = &ClassHost::of_nodes(egraph, opset);
+    let asked = Query { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
+    for profile in speaking {
+        if let Answer::No(refusal) = profile.ask(&asked) {
+            let obstacle = Obstacle::Refused { by: profile.label(), why: refusal.why };
+            return Err(Illegal { obstacle, since: None });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the position of a call in the e-graph.

@@ -115,12 +115,9 @@ impl<'a, 'm> Planner<'a, 'm> {
         let origin = self.chosen.egraph[class].data.origin.clone();
         self.owe(class);
         self.renamed.push(self.class(class));
-        // Reuse an Identity of the source.
-        let is_identity = |node: &NodeId| {
-            let node = &self.model.nodes[*node];
-            node.is("Identity")
-        };
-        let kept = self.model.producer(output).map(|(node, _)| node).filter(is_identity);
+        // Reuse the Identity of the source, unless it already computes another output.
+        let is_reusable = |node: &NodeId| self.model.nodes[*node].is("Identity") && !self.kept.contains(node);
+        let kept = self.model.producer(output).map(|(node, _)| node).filter(is_reusable);
         self.push(PatchNode {
             form: kept.map_or_else(PatchOp::identity, PatchOp::Kept),
             inputs: vec![Some(slot)],

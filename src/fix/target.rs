@@ -13,7 +13,8 @@ use crate::targets::{Profile, Range};
 
 /// Returns the target with the opset imports of the result.
 pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
-    let mut target = Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new() };
+    let mut target =
+        Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new(), added: Vec::new() };
     let Some(wanted) = opset else { return target };
     let own = target.opset("");
     if own == Some(wanted) || own.is_none() {

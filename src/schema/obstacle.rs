@@ -51,6 +51,10 @@ pub enum Obstacle {
     Unlike { slot: Slot, name: &'static str, ty: ValueType, other: Slot, other_ty: ValueType },
     /// The target profile `by` does not support the node, for the reason `why`.
     Refused { by: String, why: String },
+    /// A constraint of this version, and not of the node's, is violated.
+    ///
+    /// `name` is the input or attribute, and `why` a predicate such as "must be 1".
+    Constraint { name: &'static str, why: &'static str },
     /// The input contains negative integers, which this version does not support.
     Negative { slot: Slot, name: &'static str },
 }
@@ -144,6 +148,7 @@ impl fmt::Display for Obstacle {
                 write!(f, "does not {verb} {ty} as {slot} (`{name}`) with {other_ty} as {other}")
             }
             Obstacle::Refused { why, .. } => f.write_str(why),
+            Obstacle::Constraint { name, why } => write!(f, "requires that `{name}` {why}"),
             Obstacle::Negative { slot, name } => {
                 write!(f, "does not support negative integers as {slot} (`{name}`)")
             }

@@ -109,7 +109,7 @@ impl Single {
 fn rewritten(model: Model, opset: i64) -> Option<Model> {
     let imports = vec![OpsetImport { domain: None, version: Some(opset) }];
     let is_source = model.opsets == imports;
-    let target = Target { is_source, imports: imports.clone(), profiles: Vec::new() };
+    let target = Target { is_source, imports: imports.clone(), profiles: Vec::new(), added: Vec::new() };
     let operators: FxHashSet<Arc<str>> = model.nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
     let operators = operators.into_iter().chain([Arc::from("Cast")]).collect();
     let all: Vec<&Rule> = RULES.within_reach(operators, &[Phase::Convert], None);

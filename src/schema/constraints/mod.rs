@@ -155,6 +155,12 @@ pub fn constraints(domain: &str, op: &str) -> &'static [Constraint] {
     })
 }
 
+/// Returns true if some constraints of an operator hold only for some of its versions.
+pub fn depend_on_version(domain: &str, op: &str) -> bool {
+    let entry = ENTRIES.get(domain).and_then(|entries| entries.get(op));
+    entry.is_some_and(|entry| entry.texts.iter().any(|text| text.contains("version()")))
+}
+
 /// Returns the domain and name of every operator with constraints, sorted.
 pub fn operators() -> Vec<(&'static str, &'static str)> {
     let all = ENTRIES.iter().flat_map(|(domain, of)| of.keys().map(move |op| (*domain, *op)));

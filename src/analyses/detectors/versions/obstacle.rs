@@ -6,9 +6,9 @@ use crate::analyses::locate::Part;
 use crate::analyses::repairs::{casts, converted, of_types};
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{
-    ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE, MISSING_INPUT,
-    NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TARGET_UNSUPPORTED, TYPE_NOT_IN_VERSION,
-    UNSUPPORTED_OP, WRONG_ARITY,
+    ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, BAD_VALUE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE,
+    MISSING_INPUT, NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TARGET_UNSUPPORTED,
+    TYPE_NOT_IN_VERSION, UNSUPPORTED_OP, WRONG_ARITY,
 };
 use crate::diag::{Applicability, Finding, Level};
 use crate::graph::NodeId;
@@ -150,7 +150,8 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Missing { .. } => MISSING_INPUT,
         Obstacle::Type { .. } | Obstacle::Unlike { .. } => TYPE_NOT_IN_VERSION,
         Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
-        // Only target profiles produce this obstacle; schemas do not.
+        // Only conversions and target profiles produce these obstacles; schemas do not.
+        Obstacle::Constraint { .. } => BAD_VALUE,
         Obstacle::Refused { .. } => TARGET_UNSUPPORTED,
     }
 }
