@@ -32,7 +32,10 @@ impl<'t> Machine<'t> {
                     },
                     ("insert", Some(at)) => match (at.int(), args.get(1, "")) {
                         (Some(at), Some(item)) => {
-                            let at = usize::try_from(at).unwrap_or(0).min(list.items.len());
+                            // A negative index counts from the end, and one out of range is clamped.
+                            let length = list.items.len();
+                            let from_end = length.saturating_sub(at.unsigned_abs() as usize);
+                            let at = usize::try_from(at).unwrap_or(from_end).min(length);
                             list.items.insert(at, item.clone());
                         }
                         _ => list.open = true,

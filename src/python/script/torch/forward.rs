@@ -333,8 +333,8 @@ impl<'t> Machine<'t> {
     /// Evaluates a lookup in a table.
     pub fn embed(&mut self, index: &Tensor<'t>, table: &Tensor<'t>, node: tree_sitter::Node<'t>) -> Eval<'t> {
         self.same_device(&[index, table], node)?;
-        if let Some(dtype) = index.dtype.filter(|dtype| !dtype.is_integer() || dtype.name().len() < 5) {
-            let message = format!("`Embedding` expects integer indices, gets {}", dtype.name());
+        if let Some(dtype) = index.dtype.filter(|dtype| !["int32", "int64"].contains(&dtype.name())) {
+            let message = format!("`Embedding` expects int32 or int64 indices, gets {}", dtype.name());
             let help = "create the indices with `torch.randint(…)`, or convert them: `.long()`";
             return Err(self.fault(node, Fault::dtype(message, help)));
         }
