@@ -1,7 +1,7 @@
 //! Locations of nodes and values: their line of ONNX text, and the Python line that created them.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diag::finding::Anchor;
 use crate::diag::{GraphPlace, Place, SourcePlace, TextPlace};
@@ -41,6 +41,8 @@ pub struct Locator<'a> {
     positions: Vec<u32>,
     /// Spans of the text that `model` was parsed from.
     spans: Option<&'a TextSpans>,
+    /// Whether any node has a recorded stack.
+    has_stacks: OnceLock<bool>,
 }
 
 impl<'a> Locator<'a> {
@@ -52,7 +54,7 @@ impl<'a> Locator<'a> {
                 positions[node.index()] = index as u32 + 1;
             }
         }
-        Locator { model, uses, sources, positions, spans: None }
+        Locator { model, uses, sources, positions, spans: None, has_stacks: OnceLock::new() }
     }
 
     /// Adds the spans of the text that the model was parsed from, so that places have lines and columns.
@@ -197,6 +199,10 @@ impl<'a> Locator<'a> {
     ///
     /// The search is breadth-first from `start` along `next`.
     fn nearest(&self, start: NodeId, next: &dyn Fn(NodeId) -> Vec<NodeId>) -> Option<SourcePlace> {
+        let has_stack = |(_, node): (NodeId, &Node)| stack(node).is_some();
+        if !self.has_stacks.get_or_init(|| self.model.nodes.iter().any(has_stack)) {
+            return None;
+        }
         let mut queue = VecDeque::from([start]);
         let mut seen = vec![start];
         while let Some(node) = queue.pop_front() {
