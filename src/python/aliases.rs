@@ -77,10 +77,10 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Reports a write to a tensor if its memory is read later under another name, as a view or as its base.
+    /// Reports a write to a tensor if its memory is read later under another name.
     ///
-    /// Two slices are assumed to be disjoint, as are a slice and an indexed assignment. `object` is the expression
-    /// that is written to.
+    /// At least one of the two tensors is a view. Two slices are assumed to be disjoint, as are a slice and
+    /// an indexed assignment. `object` is the expression that is written to.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -126,10 +126,10 @@ impl<'t> Interpreter<'t> {
         tensors.iter().any(|tensor| tensor.memory == memory && tensor.view == View::Perhaps)
     }
 
-    /// Returns a name other than `target` that is read after `node` and whose value matches `of`, and the node of
-    /// the read.
+    /// Returns a name whose value matches `of` and that is read after `node`, and the node of the read.
     ///
-    /// The frames of the callers are searched, too; names are tried in alphabetical order.
+    /// `target` is skipped in the innermost frame. The frames of the callers are searched, too; names are
+    /// tried in alphabetical order.
     fn read_later(
         &self,
         target: &str,
@@ -198,8 +198,9 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     found
 }
 
-/// Returns the assignment that binds this occurrence of a name, or the targets of the `for` loop that binds it;
-/// `None` for a read.
+/// Returns the node that binds this occurrence of a name.
+///
+/// The node is an assignment, or the targets of a `for` loop. Returns `None` for a read.
 fn assigned_by(name: Node) -> Option<Node> {
     let mut at = name;
     while let Some(parent) = at.parent() {

@@ -258,7 +258,9 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Calls a function that was passed as a value, as `map` does: its arguments have values, but no expressions.
+    /// Calls a function that was passed as a value, as `map` does.
+    ///
+    /// The arguments have values, but no expressions.
     fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
         let arguments = Arguments::default();
         self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })

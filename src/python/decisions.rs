@@ -102,8 +102,9 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the source of the step count of a loop over `iterable`, which has the value `value`; `None` if the
-    /// count does not depend on a tensor.
+    /// Returns the source of the step count of a loop over `iterable`, which has the value `value`.
+    ///
+    /// Returns `None` if the count does not depend on a tensor.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -148,7 +149,9 @@ impl<'t> Interpreter<'t> {
         sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
     }
 
-    /// Returns true if an argument of `zip` has a constant length: a list of layers, or a list with known items.
+    /// Returns true if an argument of `zip` has a constant length.
+    ///
+    /// Such an argument is a list of layers, or a list with known items.
     fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
         self.quiet += 1;
         let bounded = arguments.iter().any(|argument| {

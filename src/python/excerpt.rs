@@ -1,4 +1,6 @@
-//! Python code whose layout differs from that of its file: notebooks, interactive sessions and pasted code.
+//! Python code whose layout differs from that of its file.
+//!
+//! Examples are notebooks, interactive sessions and pasted code.
 
 use std::sync::Arc;
 
@@ -38,7 +40,9 @@ impl Excerpt {
         self.push(code, Origin { line: 0, shift: 0, cell: None, code: Arc::from("") });
     }
 
-    /// Returns `outer`, which was made from the text of this excerpt, with origins in the file of this excerpt.
+    /// Returns `outer` with origins in the file of this excerpt.
+    ///
+    /// `outer` was made from the text of this excerpt.
     pub fn around(&self, outer: Excerpt) -> Excerpt {
         let origins = outer.origins.into_iter().map(|origin| match self.at(origin.line) {
             Some(own) => Origin { shift: own.shift + origin.shift, ..own.clone() },
@@ -70,9 +74,10 @@ impl Excerpt {
         self.origins.get(usize::try_from(line.checked_sub(1)?).ok()?)
     }
 
-    /// Moves a finding, and its related places, from the code to the file; `None` if the file lacks one of the lines.
+    /// Moves a finding, and its related places, from the code to the file.
     ///
-    /// A notebook stores its code as JSON, so a rewrite of a cell is dropped.
+    /// Returns `None` if the file lacks one of the lines. A notebook stores its code as JSON, so a rewrite of
+    /// a cell is dropped.
     pub fn restored(&self, mut finding: Finding, file: &str) -> Option<Finding> {
         if let Some(source) = &mut finding.source {
             self.restore(source, file)?;

@@ -187,7 +187,9 @@ fn is_named(folder: &Path) -> bool {
 }
 
 impl Value {
-    /// Returns the value for use in another file: functions, classes, instances and layers become `Unknown`.
+    /// Returns the value for use in another file.
+    ///
+    /// Functions, classes, instances and layers become `Unknown`.
     fn anywhere(self) -> Value {
         match self {
             Value::Function(_)

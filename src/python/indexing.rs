@@ -157,7 +157,9 @@ impl<'t> Interpreter<'t> {
         self.ask_write(&indices, &value.clone(), call.node);
     }
 
-    /// Reports an assignment through index tensors with negative indices, or that the tracing exporter gets wrong.
+    /// Reports an assignment through index tensors that may not be exported correctly.
+    ///
+    /// The indices are negative, or the tracing exporter gets the assignment wrong.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()

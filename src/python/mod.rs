@@ -60,7 +60,7 @@ use program::{ClassKind, LAMBDA, Program};
 pub use report::{is_size_branch, is_size_fraction};
 pub use syntax::on_one_line;
 
-/// Lints the `forward` methods of a file's modules, the functions that they call, and the calls of exporters.
+/// Lints a file: `forward` methods, the functions that they call, and calls of exporters.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
 /// reported. Functions of other files are followed if `sources` contains them.

@@ -126,7 +126,7 @@ impl<'t> Program<'t> {
 
     /// Collects imports everywhere, including those in `try` blocks and functions.
     fn import_all(&mut self, root: Node<'t>, source: &'t str) {
-        // Of several imports of a name, the first one counts.
+        // The first of several imports of a name counts.
         for node in imports(root).into_iter().rev() {
             match node.kind() {
                 "import_statement" => self.import(node, source),

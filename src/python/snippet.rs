@@ -22,8 +22,10 @@ fn significant(source: &str) -> impl Iterator<Item = &str> {
     source.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Returns the code of an interactive session: text that starts with `>>>`, or that has such lines and is not
-/// valid Python. `None` for any other text.
+/// Returns the code of an interactive session.
+///
+/// A session starts with `>>>`, or has lines with this prompt and is not valid Python. Returns `None` for any
+/// other text.
 fn without_prompts(source: &str) -> Option<Excerpt> {
     const PROMPTS: [&str; 4] = [">>> ", "... ", ">>>", "..."];
     let is_prompt = |line: &str| line.trim_start().starts_with(">>>");
@@ -101,7 +103,9 @@ fn framed(source: &str) -> Option<Excerpt> {
     Some(excerpt)
 }
 
-/// Adds a class header before the first top-level function with a `self`, and indents all such functions.
+/// Adds a class header before the first top-level function with a `self`.
+///
+/// All such functions are indented.
 fn methods(root: Node, source: &str) -> Excerpt {
     let is_method = |node: &Node| takes_self(*node, source);
     let ranges: Vec<_> = children(root)

@@ -93,8 +93,9 @@ pub fn imports(root: Node) -> Vec<Node> {
     walk(root, holds_statements).into_iter().filter(is_import).collect()
 }
 
-/// Returns the named descendants of `root` in text order, without comments. `is_entered` selects the nodes whose
-/// children are visited.
+/// Returns the named descendants of `root` in text order, without comments.
+///
+/// `is_entered` selects the nodes whose children are visited.
 fn walk<'t>(root: Node<'t>, is_entered: impl Fn(&Node<'t>) -> bool) -> Vec<Node<'t>> {
     let mut found = vec![root];
     let mut cursor = root.walk();

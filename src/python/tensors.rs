@@ -144,8 +144,9 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// Returns the dtype after `x.double()`, `x.to(torch.float16)` or `x.type_as(y)`; `None` for other methods.
-    /// The inner `None` is an unknown dtype.
+    /// Returns the dtype after `x.double()`, `x.to(torch.float16)` or `x.type_as(y)`.
+    ///
+    /// Returns `None` for other methods. The inner `None` is an unknown dtype.
     fn converted(&mut self, name: &str, call: &Call<'t>) -> Option<Option<Dtype>> {
         if let Some(dtype) = torch_names::conversion(name) {
             return Some(Some(dtype));

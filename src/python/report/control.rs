@@ -80,8 +80,9 @@ pub fn lesser_size(call: Node, source: &str) -> Words {
     Words { note, ..size_branch(call, source) }
 }
 
-/// Returns the finding about a branch on a size. The export is correct if all intended inputs take the same
-/// branch.
+/// Returns the finding about a branch on a size.
+///
+/// The export is correct if all intended inputs take the same branch.
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
     Words {

@@ -68,8 +68,9 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
     }
 }
 
-/// Returns the finding about an assigned value that must be broadcast, or that may have to be, if its `rank` is
-/// unknown.
+/// Returns the finding about an assigned value that must be broadcast.
+///
+/// If its `rank` is unknown, the value may have to be broadcast.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to a selection of higher rank"),

@@ -126,7 +126,9 @@ impl Piece {
         Some(Piece { place, text, applicability: Applicability::Unsafe })
     }
 
-    /// Removes an argument of a call, given by its value, and a comma. Returns `None` for the only argument.
+    /// Removes an argument of a call, given by its value, and a comma.
+    ///
+    /// Returns `None` for the only argument.
     pub fn without_argument(value: Node) -> Option<Piece> {
         let argument = argument_of(value)?;
         let (before, after) = (argument.prev_sibling(), argument.next_sibling());

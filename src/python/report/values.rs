@@ -45,8 +45,9 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
-/// Returns the finding about `torch.tensor([x.shape[0], 4])`. A single size, as in `torch.tensor(x.shape[0])`, is
-/// traced.
+/// Returns the finding about `torch.tensor([x.shape[0], 4])`.
+///
+/// A single size, as in `torch.tensor(x.shape[0])`, is traced.
 pub fn sizes_copied(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -236,8 +237,9 @@ pub fn string_output(string: &str) -> Words {
     }
 }
 
-/// Returns the finding about an operation that promotes its result to float64. `explicit` is true if an input of
-/// `forward` is float64.
+/// Returns the finding about an operation that promotes its result to float64.
+///
+/// `explicit` is true if an input of `forward` is float64.
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
         rule: rule_ids::FLOAT64_PROMOTION,

@@ -162,7 +162,9 @@ impl<'t> Machine<'t> {
         self.heap.instance(object.object()?)?.get(name).cloned()
     }
 
-    /// Returns a setting of a layer, which is one of its attributes; `Unknown` if the layer has no such attribute.
+    /// Returns a setting of a layer, which is one of its attributes.
+    ///
+    /// Returns `Unknown` if the layer has no such attribute.
     pub fn setting(&self, layer: &Value<'t>, name: &str) -> Value<'t> {
         self.attribute_of(layer, name).unwrap_or_default()
     }
@@ -226,7 +228,9 @@ impl<'t> Machine<'t> {
 /// Limit of the objects that one call forgets.
 const MAX_FORGOTTEN: usize = 4096;
 
-/// Returns true if the first library class in a lineage is `torch.nn.Module` itself, whose attributes are known.
+/// Returns true if the first library class in a lineage is `torch.nn.Module` itself.
+///
+/// The attributes of `torch.nn.Module` are known.
 fn library_is_plain(library: Option<Value>) -> bool {
     library.is_some_and(|base| matches!(base.path(), Some("torch.nn.Module")))
 }

@@ -54,7 +54,9 @@ const NEUTRAL: [&str; 18] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Returns a function, from its definition and its decorators; `Unknown` if a decorator may change its behavior.
+    /// Returns a function, from its definition and its decorators.
+    ///
+    /// Returns `Unknown` if a decorator may change its behavior.
     pub fn function(&mut self, node: Node<'t>, decorators: &[Node<'t>]) -> Value<'t> {
         let name = field(node, "name").map_or("<lambda>", |name| self.text(name));
         let Some(frame) = self.frames.last() else { return Value::Unknown };

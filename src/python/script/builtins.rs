@@ -127,7 +127,9 @@ impl<'t> Machine<'t> {
         }))
     }
 
-    /// Returns the length of a container, if it is known. Raises under `torch.export` if it depends on data.
+    /// Returns the length of a container, if it is known.
+    ///
+    /// Raises under `torch.export` if the length depends on data.
     fn counted(&self, value: &Value<'t>, node: Node<'t>) -> Result<Option<i64>, Stop> {
         if let Value::Tensor(tensor) = value
             && tensor.unbacked == Some(0)

@@ -88,8 +88,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns a class and its bases, including library classes, in the order of method resolution; the order may
-    /// differ if bases share a base.
+    /// Returns a class and its bases, including library classes, in the order of method resolution.
+    ///
+    /// The order may differ if bases share a base.
     pub fn lineage(&self, class: Ref) -> Vec<Value<'t>> {
         let mut found = vec![Value::Object(class)];
         let mut at = 0;

@@ -61,8 +61,10 @@ impl<'t> Machine<'t> {
         i64::try_from(length).ok()
     }
 
-    /// Returns true for objects that are true because they have no length: classes, files, and modules of the script
-    /// without `__len__` and `__bool__`. `None` for other objects.
+    /// Returns true for objects that are true because they have no length.
+    ///
+    /// These are classes, files, and modules of the script without `__len__` and `__bool__`. Returns `None`
+    /// for other objects.
     pub fn is_true_object(&self, value: &Value<'t>) -> Option<bool> {
         match self.heap.get(value.object()?) {
             Object::Class(_) | Object::Scope(_) => Some(true),

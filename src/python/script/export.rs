@@ -117,7 +117,9 @@ impl<'t> Machine<'t> {
         Ok(self.exported(path, &model, args))
     }
 
-    /// Returns the arguments that `to_onnx(file_path, input_sample)` of Lightning passes to `torch.onnx.export`.
+    /// Returns the arguments that `to_onnx` of Lightning passes to `torch.onnx.export`.
+    ///
+    /// The call is `to_onnx(file_path, input_sample)`.
     pub fn lightning_arguments(&self, model: &Value<'t>, args: &Args<'t>) -> Args<'t> {
         let own = ["file_path", "input_sample"];
         let given = |at: usize| {

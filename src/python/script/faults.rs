@@ -85,7 +85,9 @@ impl<'t> Machine<'t> {
         finding
     }
 
-    /// Returns the place of `node` if it is in the script, or of the innermost call in the script that leads to it.
+    /// Returns the place of `node`, or of the innermost call in the script that leads to it.
+    ///
+    /// The place is that of the call if `node` is in another file.
     fn in_script(&self, node: Node<'t>) -> Option<SourcePlace> {
         if self.file() == 0 {
             return Some(self.place(0, node));

@@ -54,8 +54,9 @@ pub fn find(files: &[ScriptFile], from: usize, module: &str) -> Option<usize> {
     candidates(from, module)?.iter().find_map(|path| files.iter().position(|file| *file.path == **path))
 }
 
-/// Returns the modules that a file imports anywhere, and `module.name` for each name in `from module import name`,
-/// because the name may be a module, too.
+/// Returns the modules that a file imports anywhere.
+///
+/// They include `module.name` for each `from module import name`, because the name may be a module, too.
 fn imports(root: Node, source: &str) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for node in syntax::imports(root) {

@@ -128,7 +128,9 @@ impl<'t> Machine<'t> {
         Ok(if matches!(flow, Flow::Break | Flow::Continue) { Flow::Next } else { flow })
     }
 
-    /// Runs up to two turns of a loop with an unknown number of turns, so that values that change become unknown.
+    /// Runs up to two turns of a loop with an unknown number of turns.
+    ///
+    /// In two turns, values that change become unknown.
     fn unknown_loop(&mut self, mut turn: impl FnMut(&mut Self) -> Step<'t>) -> Step<'t> {
         for _ in 0..2 {
             let before = self.heap.snapshot();

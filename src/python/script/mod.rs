@@ -81,7 +81,9 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     Outcome { findings: machine.findings, steady, way }
 }
 
-/// Lowers findings about unrolled loops to info if their number of turns is the same for all exported inputs.
+/// Lowers findings about unrolled loops to info if their number of turns is fixed.
+///
+/// The number is fixed if it is the same for all exported inputs.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
     let by_size = |finding: &Finding| {
         let help = finding.help.as_deref().unwrap_or("");

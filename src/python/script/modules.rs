@@ -224,7 +224,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Binds a variable to the result of an in-place method, which may have another shape, as in `x.unsqueeze_(0)`.
+    /// Binds a variable to the result of an in-place method, which may have another shape.
+    ///
+    /// An example is `x.unsqueeze_(0)`.
     pub fn rebind_receiver(
         &mut self,
         function: Node<'t>,

@@ -114,7 +114,9 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Forgets the state of an object if an assignment changes an unknown part of it, as in `net.features[0] = …`.
+    /// Forgets the state of an object if an assignment changes an unknown part of it.
+    ///
+    /// An example is `net.features[0] = …`.
     pub fn forget_holder(&mut self, part: &Value<'t>, target: Node<'t>) {
         if matches!(part, Value::Object(_) | Value::Tensor(_)) {
             return;

@@ -42,7 +42,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Records a reshape to a literal first size and an inferred size: at another batch size, it mixes samples.
+    /// Records a reshape to a literal first size and an inferred size.
+    ///
+    /// At another batch size, such a reshape mixes samples.
     pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
         let file = self.file();
         let Some(record) = &mut self.record else { return };
@@ -134,7 +136,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the items of a loop: while replaying, cut or (for a `range`) extended to the number of the example.
+    /// Returns the items of a loop.
+    ///
+    /// While replaying, they are cut or, for a `range`, extended to the number of the example.
     pub fn taken_items(&mut self, items: Vec<Value<'t>>, of: &Value<'t>, node: Node<'t>) -> Vec<Value<'t>> {
         let mut items = items;
         let count = i64::try_from(items.len()).unwrap_or(0);

@@ -164,10 +164,10 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns false if a condition depends on `sys.argv`, and is false without arguments; otherwise `None`.
+    /// Returns false if a condition depends on `sys.argv`, and is false without arguments.
     ///
-    /// A script is linted as if it was called without arguments. A condition that is true without them stays
-    /// undecided, because it may end the script.
+    /// Otherwise, returns `None`. A script is linted as if it was called without arguments. A condition that
+    /// is true without them stays undecided, because it may end the script.
     pub fn default_path(&mut self, condition: Node<'t>) -> Option<bool> {
         if !self.text(condition).contains("argv") {
             return None;

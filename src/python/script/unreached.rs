@@ -6,11 +6,15 @@ use super::super::program::Program;
 use super::super::syntax::{field, text};
 use super::machine::{Machine, Stop};
 
-/// Kinds of nodes in which a name may be missing on purpose: the code may be for another release of PyTorch.
+/// Kinds of nodes in which a name may be missing on purpose.
+///
+/// The code may be for another release of PyTorch.
 const GUARDED: [&str; 4] = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
 
 impl<'t> Machine<'t> {
-    /// Reports names of the script that PyTorch does not have, except in code that may be for another release.
+    /// Reports names of the script that PyTorch does not have.
+    ///
+    /// Code that may be for another release is not checked.
     pub fn check_names(&mut self, program: &Program) {
         let source = self.source(0);
         let files = self.files;

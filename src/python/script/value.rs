@@ -162,7 +162,9 @@ impl<'t> Value<'t> {
         )
     }
 
-    /// Joins the values of two paths: `Unknown` if they differ, but tuples and tensors are joined part by part.
+    /// Joins the values of two paths.
+    ///
+    /// Values that differ become `Unknown`, but tuples and tensors are joined part by part.
     pub fn join(self, other: &Self) -> Self {
         if self == *other {
             return self;

@@ -30,7 +30,9 @@ const TRACED_ONLY: [RuleId; 10] = [
     rule_ids::TENSOR_DATA,
 ];
 
-/// Returns the way in which a script exports its models; `None` if there are several, none, or an unknown one.
+/// Returns the way in which a script exports its models.
+///
+/// Returns `None` if there are several ways, none, or an unknown one.
 pub fn way(machine: &mut Machine) -> Option<Way> {
     let calls = machine.exports.clone();
     let mut ways = vec![];

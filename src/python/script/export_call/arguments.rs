@@ -200,7 +200,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns true if an ignored argument would have little or no effect in the exporter that reads it, either.
+    /// Returns true if an ignored argument has little or no effect in the exporter that reads it, either.
     fn is_harmless(&self, name: &str, value: &Value<'t>) -> bool {
         match name {
             "external_data"
@@ -283,7 +283,9 @@ impl<'t> Check<'_, '_, 't> {
         self.swapped();
     }
 
-    /// Reports a string in place of the example, an example or a module in place of the path, and a missing path.
+    /// Reports arguments in the wrong place, and a missing path.
+    ///
+    /// The example may be a string, and the path may be an example or a module.
     fn swapped(&mut self) {
         let request = self.request;
         let is_path = |value: &Value| matches!(value, Value::Str(_));

@@ -60,8 +60,9 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns the names in `input_names` or `output_names`; `None` if they are not known. An omitted argument has
-    /// no names.
+    /// Returns the names in `input_names` or `output_names`.
+    ///
+    /// Returns `None` if the names are not known. An omitted argument has no names.
     pub fn names(&self, argument: &str) -> Option<Vec<String>> {
         match self.request.value(argument) {
             None | Some(Value::None) => self.request.call.is_complete.then(Vec::new),

@@ -77,7 +77,9 @@ impl<'c, 'm, 't> Check<'c, 'm, 't> {
         self.findings.push(finding);
     }
 
-    /// Records the finding about a call that raises; later ones are dropped, as only the first exception happens.
+    /// Records the finding about a call that raises.
+    ///
+    /// Later findings are dropped, because only the first exception happens.
     pub fn say_raised(&mut self, words: Words<'t>) {
         let finding = self.finding(words);
         self.raised.get_or_insert(finding);

@@ -79,7 +79,9 @@ impl<'t> Check<'_, '_, 't> {
         self.items_of_example();
     }
 
-    /// Returns true if the first parameter of `forward` may be a list: it is indexed, iterated over, or assigned.
+    /// Returns true if the first parameter of `forward` may be a list.
+    ///
+    /// Such a parameter is indexed, iterated over, or assigned.
     fn takes_list(&mut self) -> bool {
         let Some(model) = self.request.model().cloned() else { return true };
         let Some(function) = self.machine.forward_function(&model) else { return false };
@@ -205,8 +207,9 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Reports float parameters of `forward` that get no example: the tracing exporter makes their defaults inputs
-    /// of the file.
+    /// Reports float parameters of `forward` that get no example.
+    ///
+    /// The tracing exporter makes their defaults inputs of the file.
     fn default_numbers(
         &mut self,
         inputs: &[super::request::Input<'t>],

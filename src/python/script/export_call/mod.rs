@@ -107,7 +107,7 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns true if two different names are similar: they differ by few edits, or one contains the other.
+/// Returns true if two different names differ by few edits, or if one contains the other.
 fn is_near(a: &str, b: &str) -> bool {
     let most = if a.len() > 6 { 3 } else { 1 };
     a != b && (strsim::damerau_levenshtein(a, b) <= most || a.contains(b) || b.contains(a))

@@ -11,8 +11,10 @@ use super::request::Exporter;
 use super::signature;
 use super::value_node;
 
-/// Opset limits of an exporter. Outside of `lowest` to `highest`, it raises, or writes a file that ONNX Runtime
-/// does not load, or that has another opset.
+/// Opset limits of an exporter.
+///
+/// Outside of `lowest` to `highest`, the exporter raises, or writes a file that ONNX Runtime does not load,
+/// or that has another opset.
 struct Limits {
     lowest: i64,
     highest: i64,

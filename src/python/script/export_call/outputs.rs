@@ -145,8 +145,9 @@ impl<'t> Check<'_, '_, 't> {
     }
 }
 
-/// Returns the first name in `own` that is elsewhere in `names`, and the name at its position in `names`, if that
-/// one is in `own`, too.
+/// Returns the first name in `own` that is elsewhere in `names`, and the name in its place.
+///
+/// The second name is in `own`, too.
 fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)> {
     own.iter().enumerate().find_map(|(at, name)| {
         let name = name.as_ref()?;

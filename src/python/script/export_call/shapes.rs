@@ -259,7 +259,9 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Checks that a size of the example fits its `Dim`, and equals the sizes of other axes with the same `Dim`.
+    /// Checks that a size of the example fits its `Dim`.
+    ///
+    /// The size must equal the sizes of other axes with the same `Dim`, too.
     fn dim_range(&mut self, size: i64, axis: usize, dim: &Value<'t>, node: Node<'t>, seen: &mut Seen) {
         if self.machine.library_class(dim).as_deref() != Some(DIM) {
             return;

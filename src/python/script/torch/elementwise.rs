@@ -170,8 +170,9 @@ impl<'t> Machine<'t> {
         Ok(Value::Tensor(Rc::new(result)))
     }
 
-    /// Returns the tensor after an in-place operator, whose out-of-place form returns `result`; reports a change of
-    /// its shape.
+    /// Returns the tensor after an in-place operator, and reports a change of its shape.
+    ///
+    /// The out-of-place form of the operator returns `result`.
     pub fn in_place_result(&mut self, tensor: &Tensor<'t>, result: &Value<'t>, node: Node<'t>) -> Eval<'t> {
         if let (Some(before), Some(after)) =
             (&tensor.shape, result.tensor().and_then(|result| result.shape.as_ref()))

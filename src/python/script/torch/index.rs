@@ -139,8 +139,9 @@ impl<'t> Machine<'t> {
         Ok(Some(sizes))
     }
 
-    /// Returns the shape of `x[parts]` for a mask, or for adjacent index tensors before or between full slices;
-    /// otherwise `None`.
+    /// Returns the shape of `x[parts]` for a mask, or for adjacent index tensors.
+    ///
+    /// Only full slices may be before or after the index tensors. Returns `None` for other parts.
     fn advanced(&self, shape: &[Dim], parts: &[Value<'t>]) -> Option<Vec<Dim>> {
         if let [Value::Tensor(mask)] = parts
             && mask.dtype == Some(DType::Bool)
@@ -271,8 +272,9 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the axis of `x[parts]` whose size depends on data: axis 0 for a mask, or that of the first slice with
-/// a tensor as a bound.
+/// Returns the axis of `x[parts]` whose size depends on data.
+///
+/// It is axis 0 for a mask, or that of the first slice with a tensor as a bound.
 fn unbacked_axis(parts: &[Value]) -> Option<usize> {
     if let [Value::Tensor(mask)] = parts
         && mask.dtype == Some(DType::Bool)

@@ -198,7 +198,9 @@ impl<'t> Machine<'t> {
         Value::size(x.dim(axis))
     }
 
-    /// Returns a number that depends on data: a 0-d tensor in a model that `torch.export` exports, else `Unknown`.
+    /// Returns a number that depends on data.
+    ///
+    /// It is a 0-d tensor in a model that `torch.export` exports, else `Unknown`.
     pub fn unbacked(&mut self, x: &Tensor<'t>) -> Value<'t> {
         if !self.is_program {
             return Value::Unknown;
