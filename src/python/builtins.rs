@@ -51,7 +51,8 @@ impl<'t> Interpreter<'t> {
     fn is_instance(&self, call: &Call<'t>) -> Value {
         let classes = call.arguments.positional.get(1).map_or("", |classes| text(*classes, self.source));
         let mut names = classes.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
-        let plain = ["list", "tuple", "dict", "int", "float", "str", "bool", ""];
+        let plain =
+            ["list", "tuple", "dict", "int", "float", "str", "bool", "np.ndarray", "numpy.ndarray", ""];
         if names.clone().any(|name| name.ends_with("Tensor")) {
             Value::Bool(Some(true))
         } else if names.all(|name| plain.contains(&name)) {

@@ -174,6 +174,7 @@ impl<'t> Interpreter<'t> {
                 _ => Value::Instance(*class),
             },
             Value::Apply(class) => self.apply(*class, call),
+            Value::Instance(class) if self.replaces_forward(*class) => Value::Unknown,
             Value::Instance(class) => match self.program.method(*class, "forward") {
                 Some(function) => self.invoke(&Value::Method { function, class: *class }, call),
                 None => Value::Unknown,
@@ -262,6 +263,7 @@ impl<'t> Interpreter<'t> {
             "torch.jit.is_tracing" | "torch.onnx.is_in_onnx_export" | "torchvision._is_tracing" => {
                 return Value::Bool(Some(true));
             }
+            _ if path.ends_with(".is_torch_available") => return Value::Bool(Some(true)),
             _ => {}
         }
         if let Some(name) = path.strip_prefix("torch.") {

@@ -130,6 +130,10 @@ impl<'t> Interpreter<'t> {
         self.quiet += 1;
         let first = self.evaluate(left);
         self.quiet -= 1;
+        // The second operand decides whatever the first one is, as in `unknown or True`.
+        if matches!(first, Value::Bool(_) | Value::Unknown) && second.truth() == Some(!is_and) {
+            return Value::Bool(second.truth());
+        }
         first.join(second)
     }
 

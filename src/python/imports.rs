@@ -83,6 +83,24 @@ impl<'t> Interpreter<'t> {
         Some(self.afresh(visit.value))
     }
 
+    /// Returns true if a decorator of a class assigns another `forward`.
+    pub fn replaces_forward(&self, class: usize) -> bool {
+        let decorators = &self.program.classes[class].decorators;
+        decorators.iter().any(|decorator| {
+            let name = decorator.split('(').next().unwrap_or(decorator);
+            if let Some(Global::Function(index)) = self.program.globals.get(name) {
+                return assigns_forward(text(self.program.functions[*index].node, self.source));
+            }
+            let found = self.abroad.and_then(|abroad| {
+                let found = definition(abroad, &self.file, &self.program.full_path(name))?;
+                let volume = abroad.library.volume(&found.file, &found.text)?;
+                let Global::Function(index) = volume.global(&found.name)? else { return None };
+                Some(assigns_forward(text(volume.program.functions[index].node, volume.text)))
+            });
+            found == Some(true)
+        })
+    }
+
     /// Returns the definition in another file that `path` refers to. The result is cached.
     fn defined(&mut self, path: &str, abroad: ImportContext) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
@@ -179,6 +197,10 @@ fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<s
             Some((Arc::from(file), text))
         })
     })
+}
+
+fn assigns_forward(function: &str) -> bool {
+    function.contains(".forward = ")
 }
 
 /// Returns false for the root of the file system, which contains no modules.

@@ -70,6 +70,8 @@ pub struct Interpreter<'t> {
     pub depth: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
+    /// Number of conditions being evaluated that only decide whether the code raises.
+    pub checks: u32,
     identities: Identity,
     /// Sizes, by shape and axis.
     sizes: FxHashMap<(Identity, i64), Identity>,
@@ -106,6 +108,7 @@ impl<'t> Interpreter<'t> {
             frames: vec![],
             depth: 0,
             quiet: 0,
+            checks: 0,
             identities: 0,
             sizes: FxHashMap::default(),
             shapes: FxHashMap::default(),
@@ -134,7 +137,8 @@ impl<'t> Interpreter<'t> {
             returned: None,
             statement: root,
         });
-        for statement in children(root).into_iter().filter(|child| child.kind() == "expression_statement") {
+        let assigns = |child: &Node| matches!(child.kind(), "expression_statement" | "if_statement");
+        for statement in children(root).into_iter().filter(assigns) {
             self.statement(statement);
         }
         self.globals = self.frames.pop().map(|frame| frame.variables).unwrap_or_default();

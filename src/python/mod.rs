@@ -160,7 +160,9 @@ fn look<'a>(
         modules.filter_map(|class| Some((program.method(class, "forward")?, class))).collect();
     forwards.sort_by_key(|(forward, _)| !is_wanted(*forward));
     for (forward, class) in forwards.into_iter().filter(|(forward, _)| !program.is_scripted(*forward)) {
-        interpreter.run_method(forward, class);
+        if !interpreter.replaces_forward(class) {
+            interpreter.run_method(forward, class);
+        }
     }
     let mut siblings = vec![];
     for index in wanted.iter().copied() {

@@ -85,6 +85,8 @@ impl<'t> Interpreter<'t> {
                 Value::Each(Box::new(left.element()))
             }
             (Value::Str, _) | (_, Value::Str) => Value::Str,
+            (Value::Bool(Some(true)), Value::Bool(_) | Value::Unknown) if operator == "|" => left.clone(),
+            (Value::Bool(Some(false)), Value::Bool(_) | Value::Unknown) if operator == "&" => left.clone(),
             _ => Value::Unknown,
         }
     }
@@ -125,6 +127,9 @@ impl<'t> Interpreter<'t> {
         if sides.contains(&Value::Taken) {
             return Value::Taken;
         }
+        if let Some(truth) = self.asks_for_half(node, &operators) {
+            return Value::Bool(Some(truth));
+        }
         let tensors: Vec<&Tensor> = sides.iter().filter_map(Value::tensor).collect();
         let member = operators.iter().any(|operator| matches!(*operator, "in" | "not in" | "not"));
         if tensors.is_empty() || (member && sides.last().is_some_and(|last| *last == Value::Unknown)) {
@@ -138,6 +143,20 @@ impl<'t> Interpreter<'t> {
             return Value::Bool(None);
         }
         Value::Tensor(result)
+    }
+
+    /// Returns the value of `x.dtype == torch.float16` for a model that is not converted to 16 bits.
+    fn asks_for_half(&self, node: Node<'t>, operators: &[&str]) -> Option<bool> {
+        let [left, right] = children(node)[..] else { return None };
+        let half =
+            |side| matches!(text(side, self.source), "torch.float16" | "torch.half" | "torch.bfloat16");
+        let is_dtype = |side| text(side, self.source).ends_with(".dtype");
+        let asks = is_dtype(left) && half(right) || half(left) && is_dtype(right);
+        match operators {
+            ["=="] if asks => Some(false),
+            ["!="] if asks => Some(true),
+            _ => None,
+        }
     }
 
     /// Returns a new tensor computed from others.

@@ -35,6 +35,8 @@ pub struct Class<'t> {
     pub local_bases: Vec<usize>,
     /// Indices of the methods, by name.
     pub methods: FxHashMap<&'t str, usize>,
+    /// Source texts of the decorators, without `@`.
+    pub decorators: Vec<&'t str>,
 }
 
 /// Kind of a class.
@@ -186,9 +188,11 @@ impl<'t> Program<'t> {
         let bases = field(node, "superclasses").map(children).unwrap_or_default();
         let bases = bases.into_iter().filter(|base| base.kind() != "keyword_argument");
         let bases = bases.map(|base| self.full_path(text(bare(base), source))).collect();
-        let data = decorators(decorated, source).iter().any(|decorator| decorator.contains("dataclass"));
+        let decorators = decorators(decorated, source);
+        let data = decorators.iter().any(|decorator| decorator.contains("dataclass"));
         let kind = if data { ClassKind::Data } else { ClassKind::Other };
-        let class = Class { name, node, kind, bases, local_bases: vec![], methods: FxHashMap::default() };
+        let (local_bases, methods) = (vec![], FxHashMap::default());
+        let class = Class { name, node, kind, bases, local_bases, methods, decorators };
         self.classes.push(class);
         if global {
             self.globals.insert(name, Global::Class(self.classes.len() - 1));

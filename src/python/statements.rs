@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use super::interpreter::Interpreter;
 use super::program::ClassKind;
 use super::report::{self, Decision};
-use super::syntax::{bare, children, field, fields, text};
+use super::syntax::{Arguments, bare, children, field, fields, text};
 use super::value::{Traced, Value};
 
 /// Whether the code after a statement is unreachable.
@@ -32,7 +32,8 @@ impl<'t> Interpreter<'t> {
             "while_statement" => self.while_statement(node),
             "assert_statement" => {
                 if let Some(condition) = children(node).first() {
-                    self.decide(*condition, node, Decision::Assert);
+                    self.check(*condition, node, Decision::Assert);
+                    self.pin_size(*condition, "==");
                 }
             }
             "with_statement" => return self.with_statement(node),
@@ -175,16 +176,57 @@ impl<'t> Interpreter<'t> {
         let consequence = field(node, "consequence");
         let alternatives = fields(node, "alternative");
         let only_raises = alternatives.is_empty() && consequence.is_some_and(raises);
-        let truth = self.decide(condition, node, if only_raises { Decision::Guard } else { Decision::If });
-        self.alternatives(truth, consequence, &alternatives)
+        let truth = if only_raises {
+            self.check(condition, node, Decision::Guard)
+        } else {
+            self.decide(condition, node, Decision::If)
+        };
+        let ends = self.alternatives(condition, truth, consequence, &alternatives);
+        if only_raises {
+            self.pin_size(condition, "!=");
+        }
+        ends
+    }
+
+    /// Evaluates a condition that only decides whether the code raises: the graph keeps nothing of it.
+    fn check(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
+        self.checks += 1;
+        let truth = self.decide(condition, statement, decision);
+        self.checks -= 1;
+        truth
+    }
+
+    /// Marks a size as constant after `if n != self.channels: raise`, or after `assert n == self.channels`.
+    fn pin_size(&mut self, condition: Node<'t>, operator: &str) {
+        let condition = bare(condition);
+        let [left, right] = children(condition)[..] else { return };
+        let is_meant = condition.kind() == "comparison_operator"
+            && fields(condition, "operators").iter().all(|node| text(*node, self.source) == operator);
+        let is_setting =
+            |side: Node| side.kind() == "integer" || text(side, self.source).starts_with("self.");
+        let name = match (left.kind(), right.kind()) {
+            ("identifier", _) if is_setting(right) => text(left, self.source),
+            (_, "identifier") if is_setting(left) => text(right, self.source),
+            _ => return,
+        };
+        if is_meant && matches!(self.lookup(name), Value::Size(_)) {
+            self.set(name, Value::Number(None));
+        }
     }
 
     /// Runs the branches of an `if`, including `elif` and `else`.
-    fn alternatives(&mut self, truth: Option<bool>, then: Option<Node<'t>>, rest: &[Node<'t>]) -> Ends {
+    fn alternatives(
+        &mut self,
+        condition: Node<'t>,
+        truth: Option<bool>,
+        then: Option<Node<'t>>,
+        rest: &[Node<'t>],
+    ) -> Ends {
         let before = self.variables();
         let mut ends = true;
         let mut after = None;
         if truth != Some(false) {
+            self.exclude_tensor(condition, true);
             ends = then.is_some_and(|then| self.block(then));
             after = (!ends).then(|| self.variables());
         }
@@ -192,13 +234,14 @@ impl<'t> Interpreter<'t> {
             return ends;
         }
         self.restore(before);
+        self.exclude_tensor(condition, false);
         let other_ends = match rest {
             [] => false,
             [first, more @ ..] if first.kind() == "elif_clause" => match field(*first, "condition") {
                 Some(condition) => {
                     self.stand_at(*first);
                     let truth = self.decide(condition, *first, Decision::If);
-                    self.alternatives(truth, field(*first, "consequence"), more)
+                    self.alternatives(condition, truth, field(*first, "consequence"), more)
                 }
                 None => false,
             },
@@ -210,6 +253,26 @@ impl<'t> Interpreter<'t> {
             None => {}
         }
         ends && other_ends
+    }
+
+    /// Forgets a presumed tensor in the branch in which `isinstance(x, torch.Tensor)` is false.
+    fn exclude_tensor(&mut self, condition: Node<'t>, mut is_true: bool) {
+        let mut call = bare(condition);
+        while call.kind() == "not_operator" {
+            let Some(inner) = field(call, "argument") else { return };
+            call = bare(inner);
+            is_true = !is_true;
+        }
+        let callee = field(call, "function").map_or("", |callee| text(callee, self.source));
+        let arguments = Arguments::of(call, self.source).positional;
+        if let [subject, class] = arguments[..]
+            && !is_true
+            && callee == "isinstance"
+            && subject.kind() == "identifier"
+            && matches!(text(class, self.source), "torch.Tensor" | "Tensor")
+        {
+            self.set(text(subject, self.source), Value::Unknown);
+        }
     }
 
     fn for_statement(&mut self, node: Node<'t>) {
@@ -248,12 +311,17 @@ impl<'t> Interpreter<'t> {
 
     fn try_statement(&mut self, node: Node<'t>) -> Ends {
         let ends = field(node, "body").is_some_and(|body| self.block(body));
+        let returned = self.frames.last().and_then(|frame| frame.returned.clone());
         for clause in children(node).into_iter().filter(|child| child.kind() == "except_clause") {
             let before = self.variables();
             children(clause).into_iter().filter(|child| child.kind() == "block").for_each(|block| {
                 self.block(block);
             });
             self.restore(before);
+        }
+        // Handlers of a body that returns run only if it raises.
+        if let Some(frame) = self.frames.last_mut().filter(|_| ends) {
+            frame.returned = returned;
         }
         for clause in
             children(node).into_iter().filter(|c| matches!(c.kind(), "else_clause" | "finally_clause"))

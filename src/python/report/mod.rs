@@ -92,7 +92,10 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Adds a finding, or replaces one of the same rule and place that has a lower level.
-    pub fn tell(&mut self, finding: Finding) {
+    pub fn tell(&mut self, mut finding: Finding) {
+        if self.checks > 0 {
+            finding.level = finding.level.min(Level::Info);
+        }
         if self.quiet > 0 {
             return;
         }

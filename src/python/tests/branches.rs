@@ -180,3 +180,44 @@ fn comparison_of_shapes_is_a_remark() {
         "x = x.relu()\nif x.shape != k.shape:  #? traced-branch\n    k = k[:, :3]\nreturn x + k.relu()",
     );
 }
+
+#[test]
+fn code_that_no_export_reaches_is_not_reported() {
+    let tracing = "def _traced():\n    try:\n        return torch.jit.is_tracing()\n    except Exception:\n        \
+        return False\n\n\ndef busy(x):\n    is_busy = other() or _traced()\n    is_busy |= another(x)\n    \
+        return is_busy\n\n\n";
+    let guarded = "if not busy(x) and (x == 0).all():\n    return None\nreturn x";
+    check(&format!("{tracing}{}", forward("", "x, k", guarded)));
+    check_forward(
+        "if x.dtype == torch.float16 and not torch.isfinite(x).all():\n    x = x.clamp(-9, 9)\nreturn x",
+    );
+    let half =
+        "if x.dtype is not None and torch.isfinite(x).all():  #! traced-branch\n    x = x + 1\nreturn x";
+    check_forward(half);
+    check_forward("x = x * 2\nif isinstance(x, np.ndarray):\n    return np.stack([x, x])\nreturn x.relu()");
+    let padded = "def padded(seq):\n    if not isinstance(seq, torch.Tensor):\n        seq = torch.tensor(seq)\n    \
+        return seq.relu()\n\n\n";
+    check(&format!("{padded}{}", forward("", "x, k", "return padded(k)")));
+}
+
+#[test]
+fn a_size_that_is_checked_to_be_a_setting_is_constant() {
+    let body = |check: &str, mark: &str| {
+        let body =
+            format!("n = x.shape[1]\n{check}rows = [x[:, i] * i for i in range(n)]{mark}\nreturn sum(rows)");
+        forward("self.n = n", "x", &body)
+    };
+    check(&body("if n != self.n:\n    raise ValueError(n)\n", ""));
+    check(&body("assert n == self.n\n", ""));
+    check(&body("if n < self.n:\n    raise ValueError(n)\n", "  #! unrolled-loop"));
+}
+
+#[test]
+fn a_replaced_forward_is_a_remark() {
+    let net = forward("", "x", "return x * x.sum().item()");
+    let replace = "def fast(cls):\n    def forward(self, x):\n        return x\n    cls.forward = forward\n    \
+        return cls\n\n\n@fast\n";
+    let named = "def named(cls):\n    cls.title = 'net'\n    return cls\n\n\n@named\n";
+    check(&format!("{replace}{}", net.replace(".item()", ".item()  #? item-baked")));
+    check(&format!("{named}{}", net.replace(".item()", ".item()  #! item-baked")));
+}

@@ -382,3 +382,9 @@ fn callable_defaults_of_init_are_followed() {
          if self.drop:\n            return x\n        return x / self.norm(x)\n",
     );
 }
+
+#[test]
+fn reads_that_only_checks_use_are_remarks() {
+    check_forward("assert x.max().item() <= 3  #? item-baked traced-branch\nreturn x");
+    check_forward("n = x.max().item()  #! item-baked\nassert n <= 3  #? traced-branch\nreturn x * n");
+}
