@@ -25,6 +25,12 @@ addEventListener("load", () => {
   });
   const scrolling = [...document.querySelectorAll("pre, .graph")].filter(
     (element) => element.scrollWidth > element.clientWidth && element.tabIndex < 0);
+  // The search hides the other findings, and shows them again.
+  const search = document.getElementById("search");
+  const visible = () => document.querySelectorAll("article:not([hidden])").length;
+  const type = (text) => { search.value = text; search.dispatchEvent(new Event("input")); return visible(); };
+  const all = visible();
+  if (!(type("Transpose is") < all) || type("no such text") !== 0 || type("") !== all) errors.push("the search does not work");
   document.title = JSON.stringify({
     errors, wide: page.scrollWidth > innerWidth, articles: document.querySelectorAll("article").length,
     unreachable: unreachable.map((element) => element.outerHTML.slice(0, 80)),
@@ -56,6 +62,18 @@ def chromium(folder: Path, page: Path, *options: str) -> str:
     return ran.stdout
 
 
+def framed(folder: Path, page: Path, width: int) -> Path:
+    """Returns a page that shows `page` at a width, since windows have a minimum width."""
+    frame = folder / "framed.html"
+    frame.write_text(f"""<!DOCTYPE html><title></title>
+<iframe id="page" style="width: {width}px; height: 900px; border: 0" srcdoc="{html.escape(page.read_text())}"></iframe>
+<script>
+const frame = document.getElementById("page");
+frame.addEventListener("load", () => setTimeout(() => {{ document.title = frame.contentDocument.title; }}, 0));
+</script>""")
+    return frame
+
+
 def pictures(folder: Path, page: Path, into: Path) -> None:
     into.mkdir(parents=True, exist_ok=True)
     looks = {"light": ["--window-size=1280,1600"], "narrow": ["--window-size=500,1600"],
@@ -74,8 +92,9 @@ def main() -> None:
             assert subprocess.run(command, cwd=folder).returncode == 1
             looked = folder / "looked.html"
             looked.write_text(page.read_text() + LOOK)
-            for width in (1280, 500):
-                dom = chromium(folder, looked, f"--window-size={width},1000", "--virtual-time-budget=60000", "--dump-dom")
+            for width in (1280, 400):
+                dom = chromium(folder, framed(folder, looked, width), "--window-size=1300,1000",
+                               "--virtual-time-budget=60000", "--dump-dom")
                 seen = json.loads(html.unescape(re.search("<title>(.*?)</title>", dom, re.DOTALL)[1]))
                 assert seen.pop("articles") >= 3, seen
                 assert not any(seen.values()), f"{nodes} nodes at width {width}: {seen}"

@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 type Found = (String, Vec<String>);
 
 fn found(found: &[Finding]) -> Found {
-    let run = Run { files: &[], findings: found, pages: &[] };
+    let run = Run { files: &[], findings: found, pages: &[], models: &[] };
     let rendered = found.iter().map(|finding| findings(std::slice::from_ref(finding), Look::default()));
     (render(run, Format::Json, Look::default()), rendered.collect())
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::analyses::locate::node_name;
 use crate::diag::picture::{Edge, Picture, Shape, ShapeKind};
 use crate::graph::uses::Uses;
-use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
+use crate::graph::{Def, GraphId, Initial, Model, NodeId, OpsetImport, ValueId};
 use crate::infer::Facts;
 
 /// Maximum number of nodes in a picture.
@@ -19,6 +19,57 @@ const FAR: usize = 2;
 
 /// Maximum number of users to follow per value; weights and masks can have many.
 const USERS: usize = 4;
+
+/// Maximum number of inputs and outputs in a summary.
+const PORTS: usize = 6;
+
+/// Returns facts about a model: opsets, size, inputs and outputs.
+pub fn summary(model: &Model, facts: &Facts) -> Vec<(&'static str, String)> {
+    let opset = |import: &OpsetImport| {
+        let version = import.version.map_or_else(|| "?".to_owned(), |version| version.to_string());
+        match import.domain.as_deref() {
+            None | Some("" | "ai.onnx") => version,
+            Some(domain) => format!("{domain} {version}"),
+        }
+    };
+    let main = &model.graphs[model.main];
+    let nodes: usize = model.graphs.iter().map(|(_, graph)| graph.nodes.len()).sum();
+    let stored = model.values.iter().filter_map(|(_, value)| match value.initial {
+        Some(Initial::Dense(tensor)) => Some(&model.tensors[tensor]),
+        _ => None,
+    });
+    let (mut weights, mut elements, mut bytes) = (0, 0_usize, 0_usize);
+    for tensor in stored {
+        weights += 1;
+        elements = elements.saturating_add(tensor.len().unwrap_or(0));
+        bytes = bytes.saturating_add(tensor.byte_len().unwrap_or(0));
+    }
+    let ports = |values: Vec<ValueId>| {
+        let named =
+            values.iter().take(PORTS).map(|&value| format!("{}: {}", model.values[value].name, facts[value]));
+        let mut shown: Vec<String> = named.collect();
+        if values.len() > PORTS {
+            shown.push(format!("{} more", values.len() - PORTS));
+        }
+        shown.join("; ")
+    };
+    let is_fed = |value: &ValueId| model.values[*value].initial.is_none();
+    let inputs = main.inputs.iter().map(|port| port.value).filter(is_fed).collect();
+    let outputs = main.outputs.iter().map(|port| port.value).collect();
+    vec![
+        ("Opset", model.opsets.iter().map(opset).collect::<Vec<_>>().join(", ")),
+        ("Nodes", nodes.to_string()),
+        (
+            "Weights",
+            match weights {
+                0 => "none".to_owned(),
+                _ => format!("{weights} ({elements} elements, {} kB)", bytes.div_ceil(1_000)),
+            },
+        ),
+        ("Inputs", ports(inputs)),
+        ("Outputs", ports(outputs)),
+    ]
+}
 
 /// Painter of the graph around nodes.
 pub struct Painter<'a> {

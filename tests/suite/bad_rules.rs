@@ -55,7 +55,7 @@ rule OPT102 slice-of-concat {
 fn rendered(text: &str) -> String {
     let findings = RuleSet::default().add([Source::new("my.rule", text)]);
     render(
-        Run { files: &[Arc::from("my.rule")], findings: &findings, pages: &[] },
+        Run { files: &[Arc::from("my.rule")], findings: &findings, pages: &[], models: &[] },
         Format::Full,
         Look::default(),
     )

@@ -42,7 +42,7 @@ target toy {
 fn rendered(text: &str) -> String {
     let findings = Targets::default().add_text("my.target", text);
     let files = [Arc::from("my.target")];
-    render(Run { files: &files, findings: &findings, pages: &[] }, Format::Full, Look::default())
+    render(Run { files: &files, findings: &findings, pages: &[], models: &[] }, Format::Full, Look::default())
 }
 
 fn snapshot(folder: &str, name: &str, text: &str) {

@@ -12,8 +12,8 @@ export async function createLinter(module) {
   }
   let exports;
 
-  /** Returns the report on a model as an HTML page. */
-  function report(name, model) {
+  /** Calls a function of the module on a model. Returns a copy of its output. */
+  function run(action, name, model) {
     // After a trap, the memory of an instance cannot be used again.
     exports ??= new WebAssembly.Instance(compiled, imports).exports;
     try {
@@ -22,12 +22,20 @@ export async function createLinter(module) {
       const input = new Uint8Array(exports.memory.buffer, at, encoded.length + model.length);
       input.set(encoded);
       input.set(model, encoded.length);
-      const length = exports.lint(encoded.length);
-      return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.page(), length));
+      const length = exports[action](encoded.length);
+      return new Uint8Array(exports.memory.buffer, exports.page(), length).slice();
     } catch (error) {
       exports = undefined;
       throw error;
     }
   }
-  return { report };
+
+  return {
+    report: (name, model) => new TextDecoder().decode(run("lint", name, model)),
+    fix(name, model) {
+      const fixed = run("fix", name, model);
+      if (fixed.length === 0) throw new Error(`${name} cannot be read, or the result cannot be written`);
+      return fixed;
+    },
+  };
 }

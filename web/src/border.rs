@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 /// The name of a file, followed by its content.
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The report on the last file.
-static OUTPUT: Mutex<String> = Mutex::new(String::new());
+/// The report on the last file, or the fixed model.
+static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Allocates `length` bytes for the input and returns their address.
 #[unsafe(no_mangle)]
@@ -20,15 +20,33 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
 /// Returns the length of the report in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn lint(name: usize) -> usize {
-    let mut model = std::mem::take(&mut *INPUT.lock().unwrap_or_else(PoisonError::into_inner));
-    let rest = model.split_off(name.min(model.len()));
-    let page = crate::page(&String::from_utf8_lossy(&model), rest);
+    let (name, model) = taken(name);
+    kept(crate::page(&name, model).into_bytes())
+}
+
+/// Fixes the input, whose first `name` bytes are the file name.
+/// Returns the length of the result in bytes, in the format of the input; 0 if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn fix(name: usize) -> usize {
+    let (name, model) = taken(name);
+    kept(crate::fixed(&name, model).unwrap_or_default())
+}
+
+/// Takes the input as a name and a model.
+fn taken(name: usize) -> (String, Vec<u8>) {
+    let mut input = std::mem::take(&mut *INPUT.lock().unwrap_or_else(PoisonError::into_inner));
+    let model = input.split_off(name.min(input.len()));
+    (String::from_utf8_lossy(&input).into_owned(), model)
+}
+
+/// Keeps the output for [`page`], and returns its length.
+fn kept(bytes: Vec<u8>) -> usize {
     let mut output = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
-    *output = page;
+    *output = bytes;
     output.len()
 }
 
-/// Returns the address of the report.
+/// Returns the address of the report or the fixed model.
 #[unsafe(no_mangle)]
 pub extern "C" fn page() -> *const u8 {
     OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).as_ptr()

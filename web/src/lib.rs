@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use onnx_lint::diag::render::{Format, Look, Page, Run, render};
+use onnx_lint::diag::render::{Format, Look, ModelSummary, Page, Run, render};
+use onnx_lint::files::ModelFormat;
+use onnx_lint::fix::Options;
 use onnx_lint::graph::uses::Uses;
 use onnx_lint::graph::{Id as _, Model, NodeId};
 use onnx_lint::infer::{self, infer};
-use onnx_lint::lint::picture::Painter;
+use onnx_lint::lint::picture::{Painter, summary};
 use onnx_lint::read::{any, sniff};
 use onnx_lint::{Finding, Level, LintOptions, RuleSet};
 
@@ -25,16 +27,29 @@ pub fn page(name: &str, model: Vec<u8>) -> String {
     findings.retain(|finding| finding.level > Level::Hint);
     let file: Arc<str> = Arc::from(name);
     findings.iter_mut().for_each(|finding| finding.file = file.clone());
-    if let Some(model) = &model {
-        draw(model, &mut findings);
-    }
+    let facts = model.as_ref().map(|model| draw(model, &mut findings));
+    let models: Vec<ModelSummary> =
+        facts.into_iter().map(|facts| ModelSummary { file: file.clone(), facts }).collect();
     let pages = pages(&findings);
-    let run = Run { files: &[file], findings: &findings, pages: &pages };
+    let run = Run { files: &[file], findings: &findings, pages: &pages, models: &models };
     render(run, Format::Html, Look::default())
 }
 
-/// Adds a picture of the surrounding graph to each finding.
-fn draw(model: &Model, findings: &mut [Finding]) {
+/// Fixes and optimizes a model like `onnx-fix`, with safe fixes, and returns it in the same format.
+///
+/// # Errors
+/// The file is no model, or the result cannot be written.
+pub fn fixed(name: &str, model: Vec<u8>) -> Result<Vec<u8>, String> {
+    let bytes = Bytes::from(model);
+    let kind = sniff::sniff(name, &bytes);
+    let (model, _) = any::model(kind, bytes);
+    let outcome = onnx_lint::fix(model.ok_or("it is no model")?, &Options::default(), &RuleSet::patterns());
+    let pieces = ModelFormat::of_kind(kind).encode(&outcome.model)?;
+    Ok(pieces.ok_or("the model is too large")?.concat())
+}
+
+/// Adds a picture of the surrounding graph to each finding. Returns facts about the model.
+fn draw(model: &Model, findings: &mut [Finding]) -> Vec<(&'static str, String)> {
     let facts = infer(model, infer::Options::default());
     let uses = Uses::new(model);
     let painter = Painter::new(model, &facts, &uses);
@@ -43,6 +58,7 @@ fn draw(model: &Model, findings: &mut [Finding]) {
         let nodes: Vec<NodeId> = nodes.filter(|node| node.index() < model.nodes.len()).collect();
         finding.picture = painter.around(&nodes).map(Box::new);
     }
+    summary(model, &facts)
 }
 
 /// Returns the pages of the rules that have findings.
@@ -74,5 +90,14 @@ mod tests {
             "{page}"
         );
         assert!(super::page("net.onnx", vec![1, 2, 3]).contains("SPC001"));
+    }
+
+    #[test]
+    fn fixed_model_has_no_more_fixable_findings() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/pitfalls/exported/BakedBatch.ts17.onnx");
+        let fixed = super::fixed("net.onnx", std::fs::read(path).expect("the model exists"));
+        let page = super::page("net.onnx", fixed.expect("a model"));
+        assert!(page.contains("All checks passed.") && page.contains("<dt>Opset</dt><dd>17</dd>"), "{page}");
+        assert!(super::fixed("net.onnx", b"no model".to_vec()).is_err());
     }
 }

@@ -36,7 +36,7 @@ use super::config::{Config, Configs};
 use super::output::{self, When};
 use super::progress::Progress;
 use super::{Failure, Status, crash, paths, server, targets};
-use crate::diag::render::{Format, Look, Page, Run, render};
+use crate::diag::render::{Format, Look, ModelSummary, Page, Run, render};
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
@@ -135,11 +135,12 @@ fn find(
         linted.findings.extract_if(.., |finding| settings.hides(finding)).collect()
     };
     let hidden: Vec<Vec<Finding>> = linted.iter_mut().zip(&inputs).map(below).collect();
-    if args.output_format.has_pictures() {
-        draw(&inputs, &rule_folders(args, &config), args.color.when, &mut linted)?;
-    }
-    drop(progress);
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
+    let models = match args.output_format.has_pictures() {
+        true => draw(&inputs, &rule_folders(args, &config), args.color.when, &home, &mut linted)?,
+        false => Vec::new(),
+    };
+    drop(progress);
     let mut suppressions = Suppressions::new(catalog);
     let mut of_files = Vec::with_capacity(inputs.len());
     let readable = linted.iter().all(|linted| linted.readable);
@@ -164,6 +165,7 @@ fn find(
         readable,
         findings: Vec::new(),
         merged,
+        models,
     };
     add_findings(&mut found, &inputs, &home, of_files, report);
     Ok(Some(found))
@@ -200,13 +202,24 @@ fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
 }
 
 /// Adds graph pictures to the findings of each model, for formats that show them.
-fn draw(inputs: &[Assigned], folders: &[PathBuf], color: When, linted: &mut [Linted]) -> Result<(), Failure> {
+///
+/// Returns facts about the models.
+fn draw(
+    inputs: &[Assigned],
+    folders: &[PathBuf],
+    color: When,
+    home: &Home,
+    linted: &mut [Linted],
+) -> Result<Vec<ModelSummary>, Failure> {
     let catalog = Catalog::load(folders, Extent::Fixing, color)?;
+    let mut models = Vec::new();
     for ((input, _), linted) in inputs.iter().zip(linted) {
         // A finding is complete without its picture.
-        let _ = crash::guard(|| pictures::draw(input, catalog.rules(), &mut linted.findings));
+        let drawn = crash::guard(|| pictures::draw(input, catalog.rules(), &mut linted.findings));
+        let facts = drawn.ok().flatten();
+        models.extend(facts.map(|facts| ModelSummary { file: home.name(input), facts }));
     }
-    Ok(())
+    Ok(models)
 }
 
 /// Returns the folders of `--rules` and of the configuration.
@@ -259,6 +272,7 @@ struct Found {
     ///
     /// A baseline contains them, since a later run may lint only the sources.
     merged: Vec<Finding>,
+    models: Vec<ModelSummary>,
 }
 
 /// Lints all inputs.
@@ -330,7 +344,8 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
         let look = output::look_of(args.output_file.as_deref(), args.color.when);
         let look = Look { quiet: args.quiet, ..look };
         let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };
-        let run = Run { files: &found.files, findings: &found.findings, pages: &pages };
+        let run =
+            Run { files: &found.files, findings: &found.findings, pages: &pages, models: &found.models };
         render(run, args.output_format, look)
     };
     output::write(&text, args.output_file.as_deref())?;

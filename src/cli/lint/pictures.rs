@@ -12,7 +12,7 @@ use crate::fix::{Options, fix};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
 use crate::infer::{self, infer};
-use crate::lint::picture::Painter;
+use crate::lint::picture::{Painter, summary};
 use crate::read::any;
 use crate::read::sniff::sniff;
 use crate::rules::registry::RuleSet;
@@ -27,18 +27,16 @@ const LONGEST: usize = 60;
 /// Maximum number of lines in which two outlines differ; the time of a diff is quadratic in it.
 const MOST_CHANGED: usize = 2_000;
 
-/// Adds pictures to the findings of a model that are at a node.
-pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
-    if findings.iter().all(|finding| finding.nodes.is_empty()) {
-        return;
-    }
-    let Some(model) = input.read().ok().and_then(|bytes| any::model(sniff(&input.name, &bytes), bytes).0)
-    else {
-        return;
-    };
+/// Adds pictures to the findings of a model that are at a node. Returns facts about the model.
+pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) -> Option<Vec<(&'static str, String)>> {
+    let model = input.read().ok().and_then(|bytes| any::model(sniff(&input.name, &bytes), bytes).0)?;
     let facts = infer(&model, infer::Options::default());
     let uses = Uses::new(&model);
     let painter = Painter::new(&model, &facts, &uses);
+    let known = summary(&model, &facts);
+    if findings.iter().all(|finding| finding.nodes.is_empty()) {
+        return Some(known);
+    }
     let mut changes = Changes { model: &model, rules, before: outline(&model), by_code: BTreeMap::new() };
     for finding in findings {
         let nodes = finding.nodes.iter().map(|&node| NodeId::from_index(node as usize));
@@ -49,6 +47,7 @@ pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
             finding.picture = Some(Box::new(picture));
         }
     }
+    Some(known)
 }
 
 /// The changes that the fixes of a model make, by rule.

@@ -88,13 +88,13 @@ mod tests {
         let mut finding = Finding::new("EXP001", "baked-shape", Level::Info, "50%\n::error::", Place::File);
         finding.file = Arc::from("a,b;c].onnx");
         let findings = [finding];
-        let run = Run { files: &[], findings: &findings, pages: &[] };
+        let run = Run { files: &[], findings: &findings, pages: &[], models: &[] };
         assert_eq!(github(run), "::notice file=a%2Cb;c].onnx,title=EXP001 baked-shape::50%25%0A::error::\n");
         assert_eq!(azure(run), "a,b;c].onnx: info[EXP001] 50% ::error::\n");
         let [mut finding] = findings;
         finding.level = Level::Warning;
         let findings = [finding];
-        let run = Run { files: &[], findings: &findings, pages: &[] };
+        let run = Run { files: &[], findings: &findings, pages: &[], models: &[] };
         assert_eq!(
             azure(run),
             "##vso[task.logissue type=warning;sourcepath=a,b%3Bc%5D.onnx;code=EXP001]50%AZP25%0A::error::\n"

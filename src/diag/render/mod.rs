@@ -41,6 +41,17 @@ pub struct Run<'a> {
     pub findings: &'a [Finding],
     /// Documentation of the rules, for formats that include it.
     pub pages: &'a [Page],
+    /// Facts about models, for formats that show them.
+    pub models: &'a [ModelSummary],
+}
+
+/// Facts about a model, such as its opset and its inputs, each with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelSummary {
+    /// The file, as in [`Run::files`].
+    pub file: Arc<str>,
+    /// Names and values.
+    pub facts: Vec<(&'static str, String)>,
 }
 
 /// Documentation page of a rule.

@@ -81,7 +81,8 @@ fn check(format: Format) {
         in_file(logged(), "trace.log"),
     ];
     let files = [Arc::from("out/Baked Batch.onnx"), Arc::from("sound.onnx"), Arc::from("trace.log")];
-    let text = render(Run { files: &files, findings: &findings, pages: &[] }, format, Look::default());
+    let text =
+        render(Run { files: &files, findings: &findings, pages: &[], models: &[] }, format, Look::default());
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/render"));
@@ -98,7 +99,7 @@ fn every_format_matches_its_snapshot() {
 #[test]
 fn colors_are_only_used_on_request() {
     let findings = [baked()];
-    let run = Run { files: &[], findings: &findings, pages: &[] };
+    let run = Run { files: &[], findings: &findings, pages: &[], models: &[] };
     let colours = Look { colour: true, ..Look::default() };
     for format in Format::ALL {
         assert!(!render(run, format, Look::default()).contains('\u{1b}'));
@@ -111,11 +112,12 @@ fn colors_are_only_used_on_request() {
 fn documents_without_findings_are_valid() {
     let files = [Arc::from("sound.onnx")];
     for format in [Format::Json, Format::Sarif, Format::Gitlab, Format::Rdjson] {
-        let text = render(Run { files: &files, findings: &[], pages: &[] }, format, Look::default());
+        let text =
+            render(Run { files: &files, findings: &[], pages: &[], models: &[] }, format, Look::default());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", format.name());
     }
     assert_eq!(
-        render(Run { files: &files, findings: &[], pages: &[] }, Format::Full, Look::default()),
+        render(Run { files: &files, findings: &[], pages: &[], models: &[] }, Format::Full, Look::default()),
         "All checks passed.\n"
     );
 }
@@ -124,7 +126,7 @@ fn documents_without_findings_are_valid() {
 fn output_is_wrapped_to_the_terminal_width() {
     let findings = [baked(), nested(), logged()];
     let look = Look { width: Some(60), ..Look::default() };
-    let text = render(Run { files: &[], findings: &findings, pages: &[] }, Format::Full, look);
+    let text = render(Run { files: &[], findings: &findings, pages: &[], models: &[] }, Format::Full, look);
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 60).collect();
     assert!(long.is_empty(), "{long:#?}");
     assert!(text.contains("   |                         ^^^^^^\n   | 2 is the traced size"), "{text}");
@@ -134,6 +136,6 @@ fn output_is_wrapped_to_the_terminal_width() {
 fn quiet_output_has_no_summary() {
     let look = Look { quiet: true, ..Look::default() };
     for format in [Format::Full, Format::Concise] {
-        assert_eq!(render(Run { files: &[], findings: &[], pages: &[] }, format, look), "");
+        assert_eq!(render(Run { files: &[], findings: &[], pages: &[], models: &[] }, format, look), "");
     }
 }

@@ -104,7 +104,12 @@ impl Tools {
         let input = Input::new(path, true);
         let linted = evidence::lint(&input, &self.settings.lint_options(&input), &self.findings);
         let format = Format::ALL[(number % Format::ALL.len() as u64) as usize];
-        let run = Run { files: std::slice::from_ref(&input.name), findings: &linted.findings, pages: &[] };
+        let run = Run {
+            files: std::slice::from_ref(&input.name),
+            findings: &linted.findings,
+            pages: &[],
+            models: &[],
+        };
         render(run, format, Look::default());
     }
 

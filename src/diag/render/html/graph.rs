@@ -1,128 +1,170 @@
 //! Renders a small graph as SVG, in layers from top to bottom: producers above users.
 
 use super::escaped;
-use crate::diag::picture::{Picture, Shape, ShapeKind};
+use super::layout::{Block, Item, Layout, Link, layout};
+use crate::diag::picture::{Edge, Picture, Shape, ShapeKind};
 
+/// Height of a shape, and of an edge's label, in pixels.
 const HEIGHT: i64 = 40;
-const BETWEEN_LAYERS: i64 = 36;
-const BETWEEN_SHAPES: i64 = 18;
-const MARGIN: i64 = 8;
+const LABEL: i64 = 16;
 
-/// Width of a character of a title in the font of the page, in pixels.
-const CHARACTER: i64 = 7;
+/// Vertical space between two layers, in which edges bend.
+const BEND: i64 = 18;
+const MARGIN: i64 = 10;
+
+/// Width of a character of a title, and of a smaller name or label.
+const CHARACTER: i64 = 8;
+const SMALL: i64 = 7;
 const NARROWEST: i64 = 72;
 
-/// Maximum length of titles and names.
+/// Maximum length of titles and names, and of labels.
 const LONGEST: usize = 30;
+const LONGEST_LABEL: usize = 22;
 
-/// Number of passes that reorder each layer by its neighboring layers.
-const SWEEPS: usize = 6;
-
-/// Position of a shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Spot {
-    layer: usize,
-    x: i64,
-    width: i64,
-}
+/// Vertical extent of each layer.
+type Rows = Vec<(i64, i64)>;
 
 /// Renders the picture as SVG with a text alternative; `id` must be unique in the page.
 pub fn svg(picture: &Picture, id: &str) -> String {
-    let boxes = laid_out(picture);
-    let layers = boxes.iter().map(|one| one.layer + 1).max().unwrap_or(0) as i64;
-    let width = boxes.iter().map(|one| one.x + one.width).max().unwrap_or(0) + MARGIN;
-    let height = layers * HEIGHT + (layers - 1).max(0) * BETWEEN_LAYERS + 2 * MARGIN;
+    let edges = merged(picture);
+    let blocks: Vec<Block> = picture.shapes.iter().map(block).collect();
+    let link = |edge: &Edge| {
+        let count = edge.label.chars().count().min(LONGEST_LABEL) as i64;
+        Link { from: edge.from, to: edge.to, label: (count * SMALL) as f64 }
+    };
+    let links: Vec<Link> = edges.iter().map(link).collect();
+    let layout = layout(&blocks, &links);
+    let rows = rows(&layout, &edges);
+    let right = layout.items.iter().map(|item| item.x + item.width / 2.0).fold(0.0, f64::max);
+    let (width, height) = (pixel(right) + MARGIN, rows.last().map_or(0, |row| row.1) + MARGIN);
     let mut text = format!(
         "<svg role=\"img\" aria-labelledby=\"{id}-t {id}-d\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\
          <title id=\"{id}-t\">Graph around this finding</title><desc id=\"{id}-d\">{}</desc>\n",
         escaped(&in_words(picture))
     );
-    for edge in &picture.edges {
-        text += &line(&boxes[edge.from], &boxes[edge.to], &edge.label);
+    let paths: Vec<Vec<(i64, i64)>> = (0..edges.len()).map(|at| path(at, &layout, &rows)).collect();
+    for points in paths.iter().filter(|points| !points.is_empty()) {
+        text += &curve(points);
     }
-    for (shape, at) in picture.shapes.iter().zip(&boxes) {
-        text += &drawn(shape, at);
+    for (edge, route) in edges.iter().zip(&layout.routes).filter(|(edge, _)| !edge.label.is_empty()) {
+        let Some(&point) = route.get(1).filter(|_| route.len() > 2) else { continue };
+        let (x, (top, _)) = (pixel(layout.items[point].x), rows[layout.items[point].layer]);
+        let label = escaped(&cut(&edge.label, LONGEST_LABEL));
+        text += &format!("<text class=\"edge\" x=\"{x}\" y=\"{}\">{label}</text>\n", top + LABEL - 4);
+    }
+    for (shape, item) in picture.shapes.iter().zip(&layout.items) {
+        text += &drawn(shape, item, rows[item.layer].0);
     }
     text + "</svg>\n"
 }
 
-fn top(layer: usize) -> i64 {
-    MARGIN + layer as i64 * (HEIGHT + BETWEEN_LAYERS)
-}
-
-/// Computes the layout: users below producers, and shapes near the center of their neighbors.
-fn laid_out(picture: &Picture) -> Vec<Spot> {
-    let count = picture.shapes.len();
-    let mut boxes = vec![Spot::default(); count];
-    // The layout ignores edges that violate the order of the shapes, so that any graph can be drawn.
-    let mut edges: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    edges.retain(|(from, to)| from < to && *to < count);
-    edges.sort_by_key(|&(_, to)| to);
-    for &(from, to) in &edges {
-        boxes[to].layer = boxes[to].layer.max(boxes[from].layer + 1);
-    }
-    // Place an input directly above its first user.
-    for (at, _) in picture.shapes.iter().enumerate().filter(|(_, shape)| shape.kind == ShapeKind::Input) {
-        let takers = edges.iter().filter(|(from, _)| *from == at).map(|&(_, to)| boxes[to].layer);
-        boxes[at].layer = takers.min().map_or(0, |layer| layer.saturating_sub(1));
-    }
-    for (shape, at) in picture.shapes.iter().zip(&mut boxes) {
-        let longest = shape.title.chars().count().max(shape.name.chars().count()).min(LONGEST) as i64;
-        at.width = (longest * CHARACTER + 20).max(NARROWEST);
-    }
-    let layers = boxes.iter().map(|one| one.layer + 1).max().unwrap_or(0);
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); layers];
-    (0..count).for_each(|at| rows[boxes[at].layer].push(at));
-    for sweep in 0..=SWEEPS {
-        let down = sweep % 2 == 0;
-        for row in &mut rows {
-            if sweep > 0 {
-                let middle = |at: usize| middle_of_neighbours(at, down, &edges, &boxes);
-                row.sort_by_key(|&at| middle(at).unwrap_or(boxes[at].x + boxes[at].width / 2));
-            }
-            let mut x = MARGIN;
-            for &at in row.iter() {
-                boxes[at].x = x;
-                x += boxes[at].width + BETWEEN_SHAPES;
-            }
+/// Returns the edges without repetitions.
+fn merged(picture: &Picture) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = Vec::new();
+    for edge in &picture.edges {
+        if !edges.iter().any(|one| (one.from, one.to) == (edge.from, edge.to)) {
+            edges.push(edge.clone());
         }
-        centre(&rows, &mut boxes);
     }
-    boxes
+    edges
 }
 
-/// Returns the average position of the producers of a shape or, going up, of its users.
-fn middle_of_neighbours(at: usize, down: bool, edges: &[(usize, usize)], boxes: &[Spot]) -> Option<i64> {
-    let others = edges.iter().filter_map(|&(from, to)| match down {
-        true => (to == at).then_some(from),
-        false => (from == at).then_some(to),
-    });
-    let middles: Vec<i64> = others.map(|other| boxes[other].x + boxes[other].width / 2).collect();
-    (!middles.is_empty()).then(|| middles.iter().sum::<i64>() / middles.len() as i64)
+fn block(shape: &Shape) -> Block {
+    let length = |text: &str| text.chars().count().min(LONGEST) as i64;
+    let widest = (length(&shape.title).max(length(&shape.name))) * CHARACTER + 20;
+    Block { width: widest.max(NARROWEST) as f64, is_input: shape.kind == ShapeKind::Input }
 }
 
-fn centre(rows: &[Vec<usize>], boxes: &mut [Spot]) {
-    let end =
-        |row: &Vec<usize>, boxes: &[Spot]| row.last().map_or(0, |&last| boxes[last].x + boxes[last].width);
-    let widest = rows.iter().map(|row| end(row, boxes)).max().unwrap_or(0);
-    for row in rows {
-        let space = (widest - end(row, boxes)) / 2;
-        row.iter().for_each(|&at| boxes[at].x += space);
+/// Returns the extent of each layer. A layer of edges has a height only if it has labels.
+fn rows(layout: &Layout, edges: &[Edge]) -> Rows {
+    let has_label = |layer: usize| {
+        let mut routes = edges.iter().zip(&layout.routes);
+        routes.any(|(edge, route)| {
+            route.len() > 2 && layout.items[route[1]].layer == layer && !edge.label.is_empty()
+        })
+    };
+    let mut top = MARGIN;
+    let row = |layer: usize| {
+        let height = match layer % 2 {
+            0 => HEIGHT,
+            _ if has_label(layer) => LABEL,
+            _ => 0,
+        };
+        let row = (top, top + height);
+        top = row.1 + BEND;
+        row
+    };
+    (0..layout.layers).map(row).collect()
+}
+
+fn pixel(x: f64) -> i64 {
+    x.round() as i64 + MARGIN
+}
+
+/// Returns the points of an edge: where it leaves and enters each layer.
+fn path(edge: usize, layout: &Layout, rows: &Rows) -> Vec<(i64, i64)> {
+    let route = &layout.routes[edge];
+    let (Some(&first), Some(&last)) = (route.first(), route.last()) else { return Vec::new() };
+    // Edges leave and enter a shape at different places, in the order of their neighbors.
+    let port = |shape: usize, is_first: bool| {
+        let ends = layout.routes.iter().enumerate().filter(|(_, route)| {
+            let end = if is_first { route.first() } else { route.last() };
+            end == Some(&shape)
+        });
+        let mut ends: Vec<(f64, usize)> = ends
+            .map(|(at, route)| {
+                let beside = if is_first { route[1] } else { route[route.len() - 2] };
+                (layout.items[beside].x, at)
+            })
+            .collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let own = ends.iter().position(|(_, at)| *at == edge).unwrap_or(0);
+        let step = (layout.items[shape].width * 0.8 / ends.len() as f64).min(28.0);
+        layout.items[shape].x + (own as f64 - (ends.len() as f64 - 1.0) / 2.0) * step
+    };
+    let mut points = vec![(pixel(port(first, true)), rows[layout.items[first].layer].1)];
+    for &point in &route[1..route.len() - 1] {
+        let (x, (top, bottom)) = (pixel(layout.items[point].x), rows[layout.items[point].layer]);
+        points.push((x, top));
+        if bottom > top {
+            points.push((x, bottom));
+        }
     }
+    points.push((pixel(port(last, false)), rows[layout.items[last].layer].0));
+    points
 }
 
-fn drawn(shape: &Shape, at: &Spot) -> String {
+/// Draws an edge through points, with an arrowhead at its end.
+fn curve(points: &[(i64, i64)]) -> String {
+    let Some((&(x, y), rest)) = points.split_first() else { return String::new() };
+    let Some(&(end_x, end_y)) = rest.last() else { return String::new() };
+    let mut path = format!("M{x} {y}");
+    let mut from = (x, y);
+    for (at, &(x, y)) in rest.iter().enumerate() {
+        // The line ends inside the arrowhead.
+        let y = if at + 1 == rest.len() { y - 4 } else { y };
+        let middle = (from.1 + y) / 2;
+        path += &match from.0 == x {
+            true => format!("V{y}"),
+            false => format!("C{} {middle} {x} {middle} {x} {y}", from.0),
+        };
+        from = (x, y);
+    }
+    format!("<path d=\"{path}\"/><path class=\"tip\" d=\"M{end_x} {end_y}l-4-8h8z\"/>\n")
+}
+
+fn drawn(shape: &Shape, item: &Item, top: i64) -> String {
     let class = match shape.kind {
         ShapeKind::Meant => "meant",
         ShapeKind::Node => "node",
         ShapeKind::Input | ShapeKind::Output => "port",
     };
     let round = if class == "port" { HEIGHT / 2 } else { 6 };
-    let (x, y, middle) = (at.x, top(at.layer), at.x + at.width / 2);
+    let (x, y, middle) = (pixel(item.x - item.width / 2.0), top, pixel(item.x));
     let mut text = format!(
         "<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{HEIGHT}\" rx=\"{round}\"/>",
-        at.width
+        item.width
     );
     let lines = match (shape.title.as_str(), shape.name.as_str()) {
         (title, "") => vec![("title", title)],
@@ -132,32 +174,20 @@ fn drawn(shape: &Shape, at: &Spot) -> String {
     };
     let first = if lines.len() == 1 { y + HEIGHT / 2 + 4 } else { y + 17 };
     for (line, (class, what)) in (0i64..).zip(lines) {
-        let what = escaped(&cut(what));
+        let what = escaped(&cut(what, LONGEST));
         text += &format!("<text class=\"{class}\" x=\"{middle}\" y=\"{}\">{what}</text>", first + 15 * line);
     }
     text + "</g>\n"
 }
 
 /// Shortens a name, keeping its end, which is more specific.
-fn cut(text: &str) -> String {
+fn cut(text: &str, longest: usize) -> String {
     let count = text.chars().count();
-    if count <= LONGEST {
+    if count <= longest {
         return text.to_owned();
     }
-    let end: String = text.chars().skip(count - LONGEST + 1).collect();
+    let end: String = text.chars().skip(count - longest + 1).collect();
     format!("…{end}")
-}
-
-fn line(from: &Spot, to: &Spot, label: &str) -> String {
-    let (x1, y1) = (from.x + from.width / 2, top(from.layer) + HEIGHT);
-    let (x2, y2) = (to.x + to.width / 2, top(to.layer));
-    let bend = (y2 - y1) / 2;
-    let path = format!("<path d=\"M{x1} {y1}C{x1} {} {x2} {} {x2} {y2}\"/>", y1 + bend, y2 - bend);
-    if label.is_empty() || from.layer + 1 != to.layer {
-        return path + "\n";
-    }
-    let (x, y) = ((x1 + x2) / 2, (y1 + y2) / 2 + 4);
-    format!("{path}<text class=\"edge\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(&cut(label)))
 }
 
 /// Describes the picture as text, for screen readers.
@@ -184,7 +214,6 @@ fn in_words(picture: &Picture) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::picture::Edge;
 
     fn picture(count: usize, edges: &[(usize, usize)]) -> Picture {
         let shape = |at| Shape { kind: ShapeKind::Node, title: format!("Op{at}"), name: String::new() };
@@ -197,18 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn users_are_below_producers_and_shapes_do_not_overlap() {
-        let picture = picture(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (3, 5), (5, 6)]);
-        let boxes = laid_out(&picture);
-        for edge in &picture.edges {
-            assert!(boxes[edge.from].layer < boxes[edge.to].layer, "{edge:?}");
-        }
-        for (at, one) in boxes.iter().enumerate() {
-            let beside = boxes[..at].iter().filter(|other| other.layer == one.layer);
-            for other in beside {
-                assert!(one.x >= other.x + other.width || other.x >= one.x + one.width, "{boxes:?}");
-            }
-        }
+    fn edges_have_arrowheads_and_different_ends() {
+        let drawn = svg(&picture(4, &[(0, 3), (1, 3), (2, 3), (0, 3)]), "g");
+        let tips: std::collections::BTreeSet<&str> =
+            drawn.split("class=\"tip\" d=\"M").skip(1).filter_map(|rest| rest.split('l').next()).collect();
+        assert_eq!(tips.len(), 3, "{drawn}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Self-contained HTML page, without network access or scripts.
+//! Self-contained HTML page, without network access. Without scripts, it lacks only the search.
 //!
 //! It is also well-formed XML, so that tests can parse it.
 
 mod graph;
+mod layout;
 mod markdown;
 
 use std::fmt::Write;
@@ -13,11 +14,14 @@ use super::excerpt::{Excerpt, one_line};
 use super::group::{Group, by_model};
 use super::snippet::{Snippet, snippets};
 use super::xml::legal;
-use super::{Page, Run, summary};
+use super::{ModelSummary, Page, Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
 /// Style sheet of the page.
 const STYLE: &str = include_str!("style.css");
+
+/// Script of the page: the search.
+const SCRIPT: &str = include_str!("search.js");
 
 /// Maximum length of code lines; longer ones are cut.
 const ROOM: usize = 200;
@@ -44,13 +48,15 @@ pub fn render(run: Run) -> String {
     for (index, file) in run.files.iter().enumerate() {
         let of_file: Vec<(usize, &Group)> =
             groups.iter().enumerate().filter(|(_, group)| group.first.file == *file).collect();
-        if of_file.is_empty() {
+        let model = run.models.iter().find(|model| model.file == *file);
+        if of_file.is_empty() && (model.is_none() || run.files.len() > 1) {
             continue;
         }
         let _ = write!(
             page,
-            "<section aria-labelledby=\"file-{index}\">\n<h2 id=\"file-{index}\">{}</h2>\n",
-            escaped(file)
+            "<section class=\"file\" aria-labelledby=\"file-{index}\">\n<h2 id=\"file-{index}\">{}</h2>\n{}",
+            escaped(file),
+            model.map(facts).unwrap_or_default()
         );
         for (at, group) in of_file {
             page += &article(group, at, run.pages);
@@ -63,7 +69,11 @@ pub fn render(run: Run) -> String {
     }
     page += &rules(run.pages);
     let version = env!("CARGO_PKG_VERSION");
-    page + "</main>\n<footer><p>Written by onnx-lint " + version + ".</p></footer>\n</body>\n</html>\n"
+    page += &format!("</main>\n<footer><p>Written by onnx-lint {version}.</p></footer>\n");
+    if !groups.is_empty() {
+        page += &format!("<script id=\"script\">\n{SCRIPT}addSearch(document);\n</script>\n");
+    }
+    page + "</body>\n</html>\n"
 }
 
 /// Escapes text for HTML.
@@ -85,18 +95,35 @@ fn prose(text: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
+/// Renders the facts about a model as a list.
+fn facts(model: &ModelSummary) -> String {
+    let fact = |(name, value): &(&str, String)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(value));
+    format!("<dl class=\"facts\">\n{}</dl>\n", model.facts.iter().map(fact).collect::<String>())
+}
+
 /// Renders the navigation: findings by file and by level.
 fn navigation(run: Run, groups: &[Group]) -> String {
-    let mut text = "<nav aria-label=\"Findings\">\n<ul>\n".to_owned();
-    for (index, file) in run.files.iter().enumerate() {
-        let count = run.findings.iter().filter(|finding| finding.file == *file).count();
-        let name = escaped(file);
-        let _ = match count {
-            0 => writeln!(text, "<li>{name}: no findings</li>"),
-            count => writeln!(text, "<li><a href=\"#file-{index}\">{name}</a>: {count}</li>"),
+    let count = |file: &str| run.findings.iter().filter(|finding| *finding.file == *file).count();
+    let (with, without): (Vec<_>, Vec<_>) =
+        run.files.iter().enumerate().partition(|(_, file)| count(file) > 0);
+    let mut text = "<nav aria-label=\"Findings\">\n".to_owned();
+    if !with.is_empty() {
+        let item = |(index, file): &(usize, &std::sync::Arc<str>)| {
+            format!("<li><a href=\"#file-{index}\">{}</a>: {}</li>\n", escaped(file), count(file))
+        };
+        text += &format!("<ul>\n{}</ul>\n", with.iter().map(item).collect::<String>());
+    }
+    if !without.is_empty() {
+        let item =
+            |(_, file): &(usize, &std::sync::Arc<str>)| format!("<li>{}: no findings</li>\n", escaped(file));
+        let items: String = without.iter().map(item).collect();
+        text += &match without.len() {
+            1 => format!("<ul>\n{items}</ul>\n"),
+            many => format!(
+                "<details>\n<summary>{many} files without findings</summary>\n<ul>\n{items}</ul>\n</details>\n"
+            ),
         };
     }
-    text += "</ul>\n";
     let levels =
         Level::ALL.iter().rev().filter(|level| groups.iter().any(|group| group.first.level == **level));
     let boxes: String = levels
@@ -107,7 +134,11 @@ fn navigation(run: Run, groups: &[Group]) -> String {
         })
         .collect();
     if !boxes.is_empty() {
-        text += &format!("<fieldset>\n<legend>Show</legend>\n{boxes}</fieldset>\n");
+        text += &format!(
+            "<div class=\"filter\">\n<fieldset>\n<legend>Show</legend>\n{boxes}</fieldset>\n\
+             <label hidden=\"hidden\">Search <input type=\"search\" id=\"search\" placeholder=\"Reshape, EXP001, …\"/> \
+             <output for=\"search\"></output></label>\n</div>\n"
+        );
     }
     text + "</nav>\n"
 }
@@ -150,12 +181,16 @@ fn shown(snippet: &Snippet) -> String {
     };
     let (before, rest) = text.split_at(span.start.min(text.len()));
     let (meant, after) = rest.split_at((span.end - span.start).min(rest.len()));
+    let number = match snippet.number {
+        0 => String::new(),
+        number => format!("<span class=\"number\">{number}</span>"),
+    };
     let label = match &*snippet.label {
         "" => String::new(),
         label => format!("<p>{}</p>\n", prose(&one_line(label))),
     };
     format!(
-        "<figure>\n{caption}<pre tabindex=\"0\"><code>{}<mark>{}</mark>{}</code></pre>\n{label}</figure>\n",
+        "<figure>\n{caption}<pre tabindex=\"0\">{number}<code>{}<mark>{}</mark>{}</code></pre>\n{label}</figure>\n",
         escaped(before.trim_start()),
         escaped(meant),
         escaped(after)
