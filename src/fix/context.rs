@@ -60,14 +60,12 @@ pub struct Rewritten {
     ///
     /// A decomposition may simplify further once its own facts are inferred.
     pub is_longer: bool,
-    /// Whether nodes were converted to another opset, where optimizations may match them.
-    pub is_converted: bool,
 }
 
 impl Rewritten {
     /// Returns true if rewriting the changed model again may find more.
     pub fn is_unsettled(&self) -> bool {
-        self.is_within || self.is_cut || self.is_longer || self.is_converted
+        self.is_within || self.is_cut || self.is_longer
     }
 }
 

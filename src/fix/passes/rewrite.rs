@@ -113,7 +113,6 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
             }
         }
     }
-    rewritten.is_converted = is_other && options.optimize && rewritten.is_changed;
     if editor.stale_analyses().facts.limited {
         report.limit("shape inference stopped before it reached all calls and subgraphs".to_owned());
     }
