@@ -81,7 +81,7 @@ impl Cx<'_> {
     pub fn merged_at(&mut self, item: It, dims: &[OldDim], to: usize) -> Result<(It, Layout)> {
         let Some(&size) = dims.get(to) else { return unknown("an input has too few axes") };
         let Some(size) = size.filter(|&size| size > 0) else {
-            return unknown("the size of an axis is not known");
+            return unknown("the size of an axis is unknown or 0");
         };
         let perm: Vec<usize> = (1..=to).chain([0]).chain(to + 1..=dims.len()).collect();
         let moved = self.transpose(item, &perm)?;
@@ -106,7 +106,7 @@ impl Cx<'_> {
                 let traced = self.samples.traced;
                 if operand.dims()?.get(axis) != Some(&Some(1)) {
                     return match traced {
-                        1 => unknown("the size of an axis is not known"),
+                        1 => unknown("the size of an axis is unknown or 0"),
                         _ => {
                             mixes(format!("it combines the samples with a value traced for {traced} samples"))
                         }

@@ -95,7 +95,7 @@ fn default<'m>((model, port): (&'m Model, &Port)) -> Option<Option<Content<'m>>>
     }
 }
 
-/// Removes the denotation of a type and, from a tensor type, the dimension names.
+/// Removes denotations and, from a tensor type, the dimension names.
 fn without_names(ty: Option<&Type>) -> Option<Type> {
     let mut ty = ty?.clone();
     ty.denotation = None;

@@ -95,7 +95,7 @@ impl Analysis {
     }
 
     /// Returns the analyses, updated for a graph and its subgraphs.
-    /// Other facts are still true, but may lack recent changes, as may those of functions (see [`MAX_RENEWALS`]).
+    /// Facts of other graphs, and of functions beyond [`MAX_RENEWALS`], are true but may be outdated.
     pub fn of_graph(&mut self, model: &Model, graph: GraphId) -> &(Facts, Uses) {
         if self.has_news.contains(&graph) {
             if model.function_of(graph).is_none() {

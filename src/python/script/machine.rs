@@ -94,7 +94,7 @@ pub struct Machine<'t> {
     memory: u32,
     /// Memories whose elements changed.
     changed: FxHashSet<u32>,
-    /// Values of the active `with` statements.
+    /// Active contexts, outermost first: of `with` statements, decorators and exit stacks.
     pub contexts: Vec<Value<'t>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.
     pub is_without_arguments: bool,

@@ -309,6 +309,7 @@ impl<'t> Machine<'t> {
         }
         let items = self.items(axes).unwrap_or_default();
         if items.iter().all(|item| matches!(item, Value::Int(_))) {
+            // Listed axes are dynamic, without a name.
             return items.iter().filter_map(|axis| Some((axis.int()?, Value::Unknown))).collect();
         }
         (0i64..).zip(items).filter(|(_, name)| is_dynamic(name)).collect()
@@ -318,7 +319,7 @@ impl<'t> Machine<'t> {
 /// Returns true if an entry of `dynamic_shapes` makes an axis dynamic for certain.
 fn is_dynamic(dim: &Value) -> bool {
     match dim {
-        Value::None | Value::Int(_) => false,
+        Value::None | Value::Int(_) | Value::Unknown => false,
         Value::Name(path) => path.ends_with(".DYNAMIC"),
         _ => true,
     }

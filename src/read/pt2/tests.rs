@@ -179,7 +179,11 @@ fn bad_tensors_are_findings() {
     let pickled = r#""use_pickle": true, "tensor_meta": null"#;
     let path = "`NET/data/weights/weight_0`";
     let check = |fields: &str, weight: Option<&[u8]>, reason: &str| check_refused(8, fields, weight, reason);
-    check(pickled, Some(b"\x80\x02"), "the tensor `w` is pickled; pickles can run any code and are not read");
+    check(
+        pickled,
+        Some(b"\x80\x02"),
+        "the tensor `w` is stored as a pickle instead of raw elements, which is not supported",
+    );
     check(&of(four, one), Some(b"short"), &format!("the tensor `w` needs 16 bytes, and {path} has fewer"));
     check(&of(four, ""), Some(b""), "the tensor `w` has an invalid type or shape");
     let bomb = format!("the tensor `w` inflates from {path} to more than 1073741824 bytes");

@@ -104,7 +104,7 @@ impl Weights {
             return self.saved.get(name).cloned().ok_or_else(|| "is not in the archive".to_owned());
         };
         let Some(meta) = payload.tensor_meta.as_ref().filter(|_| !payload.use_pickle) else {
-            return Err("is pickled; pickles can run any code and are not read".to_owned());
+            return Err("is stored as a pickle instead of raw elements, which is not supported".to_owned());
         };
         let path = format!("{folder}/{}", payload.path_name);
         let layout = layout(meta).ok_or("has an invalid type or shape")?;

@@ -22,7 +22,7 @@ pub fn is_missing(path: &str, name: &str) -> bool {
         && !EXTENSIONS.contains(&name)
 }
 
-/// Returns true if tensors have an attribute or method `name`.
+/// Returns true if tensors have, or may have, an attribute or method `name`.
 pub fn is_tensor_name(name: &str) -> bool {
     MODULES["torch.Tensor"].contains(name) || name.starts_with('_')
 }
