@@ -38,6 +38,7 @@ DOCUMENTS = [
 # Files that documents link to: path in the repository, path in the site.
 ASSETS = [
     ("docs/page.png", "page.png"),
+    ("docs/browser.png", "browser.png"),
     ("docs/site.png", "site.png"),
     ("docs/findings.schema.json", "findings.schema.json"),
     ("editors/onnx-lint.schema.json", "onnx-lint.schema.json"),

@@ -4,23 +4,13 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use super::platform::Temporary;
 
 /// New content of a file: [`Pending::keep`] replaces the target; dropping it discards the content.
 #[derive(Debug)]
 pub struct Pending {
-    file: Unkept,
+    file: Temporary,
     target: PathBuf,
-}
-
-/// Temporary file in the directory of its target.
-#[derive(Debug)]
-enum Unkept {
-    /// A file without a name: the file system frees it even if the process is killed.
-    #[cfg(target_os = "linux")]
-    Nameless(fs::File),
-    /// A file with a temporary name.
-    Named(NamedTempFile),
 }
 
 impl Pending {
@@ -30,7 +20,7 @@ impl Pending {
     pub fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = Unkept::new(folder.unwrap_or(Path::new(".")))?;
+        let file = Temporary::new(folder.unwrap_or(Path::new(".")))?;
         if let Ok(existing) = fs::metadata(&target) {
             file.as_file().set_permissions(existing.permissions())?;
         }
@@ -49,61 +39,7 @@ impl Pending {
 
     /// Replaces the target atomically.
     pub fn keep(self) -> io::Result<()> {
-        match self.file {
-            #[cfg(target_os = "linux")]
-            Unkept::Nameless(file) => nameless::keep(&file, &self.target),
-            Unkept::Named(file) => file.persist(&self.target).map(drop).map_err(|error| error.error),
-        }
-    }
-}
-
-impl Unkept {
-    fn new(folder: &Path) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = nameless::create(folder) {
-            return Ok(Unkept::Nameless(file));
-        }
-        builder().tempfile_in(folder).map(Unkept::Named)
-    }
-
-    fn as_file(&self) -> &fs::File {
-        match self {
-            #[cfg(target_os = "linux")]
-            Unkept::Nameless(file) => file,
-            Unkept::Named(file) => file.as_file(),
-        }
-    }
-}
-
-/// Files without a name (`O_TMPFILE`), which most file systems on Linux support.
-#[cfg(target_os = "linux")]
-mod nameless {
-    use std::os::fd::AsRawFd;
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-
-    use super::{Path, fs, io};
-
-    /// Creates a file.
-    /// Returns `None` if that fails, for example because the file system does not support it.
-    pub fn create(folder: &Path) -> Option<fs::File> {
-        let mode = Mode::from_raw_mode(0o666);
-        let file = open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
-        let file = fs::File::from(file);
-        Path::new(&by_number(&file)).exists().then_some(file)
-    }
-
-    /// Links `file` to a temporary name and renames it to `target`.
-    pub fn keep(file: &fs::File, target: &Path) -> io::Result<()> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let named = target.with_file_name(format!(".onnx-fix-{}-{name}", std::process::id()));
-        fs::remove_file(&named).ok();
-        linkat(CWD, by_number(file), CWD, &named, AtFlags::SYMLINK_FOLLOW)?;
-        fs::rename(&named, target).inspect_err(|_| drop(fs::remove_file(&named)))
-    }
-
-    fn by_number(file: &fs::File) -> String {
-        format!("/proc/self/fd/{}", file.as_raw_fd())
+        self.file.keep(&self.target)
     }
 }
 
@@ -118,22 +54,6 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
 /// Returns true if `path` exists and is neither a regular file nor a directory.
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-}
-
-#[cfg(unix)]
-fn builder() -> tempfile::Builder<'static, 'static> {
-    use std::os::unix::fs::PermissionsExt;
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; these get the permissions of a new file (subject to the umask).
-    builder.prefix(".onnx-fix-").permissions(fs::Permissions::from_mode(0o666));
-    builder
-}
-
-#[cfg(not(unix))]
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".onnx-fix-");
-    builder
 }
 
 #[cfg(test)]
@@ -169,13 +89,12 @@ mod tests {
         assert_eq!(content(folder.path()), []);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn a_pending_file_has_no_name_on_linux() {
+    fn a_pending_file_has_no_name_where_files_need_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let target = folder.path().join("a.onnx");
         let pending = Pending::write(&target, |out| out.write_all(b"new")).expect("written");
-        if matches!(pending.file, Unkept::Nameless(_)) {
+        if pending.file.is_nameless() {
             assert_eq!(content(folder.path()), []);
         }
         pending.keep().expect("kept");

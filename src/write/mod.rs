@@ -3,4 +3,5 @@
 pub mod external;
 pub mod file;
 pub mod onnx;
+mod platform;
 pub mod text;

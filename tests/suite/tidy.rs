@@ -214,6 +214,17 @@ fn crates_are_used_only_in_their_modules() {
     });
 }
 
+/// Code for some operating systems, which the tests of one platform do not compile for the others.
+#[test]
+fn platform_code_is_in_one_module() {
+    const MARKS: [&str; 7] =
+        ["cfg(unix)", "cfg(not(unix))", "cfg(windows)", "cfg(target_os", "cfg!(", "std::os::", "rustix::"];
+    check(|file, line| {
+        let mark = MARKS.iter().find(|mark| line.contains(*mark) && file.path != "src/write/platform.rs")?;
+        Some(format!("`{mark}` belongs in src/write/platform.rs"))
+    });
+}
+
 /// The public API of the library does not expose its dependencies.
 #[test]
 fn public_items_expose_no_internal_dependencies() {
