@@ -49,6 +49,11 @@ class Uri {
   toString() { return this.address; }
 }
 class Diagnostic { constructor(range, message, severity) { Object.assign(this, { range, message, severity }); } }
+class CodeActionKind {
+  constructor(value) { this.value = value; }
+  append(part) { return new CodeActionKind(this.value ? `${this.value}.${part}` : part); }
+  static Empty = new CodeActionKind("");
+}
 class Disposable { constructor(dispose) { this.dispose = dispose ?? (() => {}); } static from() { return new Disposable(); } }
 class CancellationTokenSource { token = { isCancellationRequested: false, onCancellationRequested: emitter }; cancel() {} dispose() {} }
 
@@ -64,7 +69,7 @@ const configuration = { get: (key, fallback) => fallback, has: () => false, insp
 const base = anything();
 const vscode = new Proxy(
   {
-    Uri, EventEmitter, Disposable, Diagnostic, CancellationTokenSource,
+    Uri, EventEmitter, Disposable, Diagnostic, CodeActionKind, CancellationTokenSource,
     version: "1.100.0",
     env: { appName: "test", appHost: "desktop", language: "en", uriScheme: "vscode" },
     languages: new Proxy({ match: (selector) => [selector].flat().some((one) => one.language === "onnxtxt") ? 10 : 0, createDiagnosticCollection: () => collection }, { get: (own, key) => own[key] ?? emitter }),
