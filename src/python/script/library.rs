@@ -153,11 +153,21 @@ pub fn constant<'t>(path: &str, name: &str) -> Option<Value<'t>> {
     })
 }
 
+/// Returns true for the models of Ultralytics, which export themselves.
+fn is_ultralytics_model(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    path.starts_with("ultralytics.")
+        && matches!(last, "YOLO" | "YOLOE" | "YOLOWorld" | "RTDETR" | "SAM" | "FastSAM" | "NAS")
+}
+
 impl<'t> Machine<'t> {
     /// Calls a function or class of a library.
     pub fn library_call(&mut self, path: &str, args: &Args<'t>) -> Eval<'t> {
         if export::is_exporter(path) {
             return self.export_call(path, None, args);
+        }
+        if is_ultralytics_model(path) {
+            return Ok(self.instance(path, vec![], true));
         }
         if path.contains("register_custom_op_symbolic") {
             self.has_symbolics = true;

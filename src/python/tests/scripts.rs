@@ -192,3 +192,28 @@ fn names_of_inputs_skip_absent_ones() {
          input_names=['x', 'mask'], dynamic_axes={'x': {0: 'n', 1: 't'}, 'mask': {0: 'n', 1: 't'}})\n",
     );
 }
+
+#[test]
+fn arguments_of_wrappers_are_checked() {
+    let check_calls = |calls: &str| {
+        let imports = "from ultralytics import YOLO\nfrom optimum.exporters.onnx import main_export\n\n";
+        check(&format!("{imports}yolo = YOLO('yolov8n.pt')\n{calls}\n"));
+    };
+    check_calls(
+        "yolo.export(format='onnx', opset=17, dynamic=True, simplify=True, half=True, imgsz=(640, 480), nms=True)",
+    );
+    check_calls("yolo.export(format='engine', workspace=4)\nresults = yolo('bus.jpg')");
+    check_calls("yolo.export('onnx')  #! removed-argument");
+    check_calls("yolo.export(format='onnx', img_size=640)  #! removed-argument");
+    check_calls("yolo.export(format='onnx', opset_version=12)  #! removed-argument");
+    check_calls("yolo.export(format='onxx')  #! argument-type");
+    check_calls("yolo.export(format='onnx', workspace=4)  #! argument-type");
+    check_calls("yolo.export(format='onnx', opset=30)  #! unsupported-opset");
+    check_calls("main_export('gpt2', 'out', task='text-generation-with-past', opset=14, sequence_length=32)");
+    check_calls("main_export('gpt2', output='out', optimize='O4', device='cuda')");
+    check_calls("main_export('gpt2', 'out', opset_version=14)  #! removed-argument");
+    check_calls("main_export('gpt2', 'out', optimize='O5')  #! argument-type");
+    check_calls("main_export('gpt2', 'out', optimize='O4')  #! argument-type");
+    check_calls("main_export('gpt2', 'out', 'text-generation-with-past', monolith=True)  #! argument-type");
+    check_calls("main_export('gpt2', 'out', opset=27)  #! unsupported-opset");
+}

@@ -50,7 +50,7 @@ impl<'t> Check<'_, '_, 't> {
             return;
         }
         if request.parameters.is_empty() {
-            self.of_wrapper();
+            self.of_library();
             return;
         }
         for argument in &request.unknown {
@@ -106,50 +106,6 @@ impl<'t> Check<'_, '_, 't> {
                 ),
             );
         }
-    }
-
-    /// Reports arguments that Lightning's `to_onnx` and the `export` of Ultralytics do not accept.
-    fn of_wrapper(&mut self) {
-        const EXPORT: &str = "torch.onnx.export";
-        let call = self.request.call;
-        let release = self.request.release;
-        let named = call.arguments.iter().filter_map(|argument| Some((argument.name.as_deref()?, argument)));
-        let is_ultralytics = self.source().contains("ultralytics")
-            && named
-                .clone()
-                .any(|(name, argument)| name == "format" && argument.value.text() == Some("onnx"));
-        let is_wrong = |name: &str| match () {
-            () if call.exporter.ends_with("to_onnx") => {
-                signature::last_release(EXPORT, Some(name)).is_some_and(|last| last < release)
-            }
-            () if is_ultralytics => {
-                !matches!(name, "verbose" | "optimize" | "half" | "opset")
-                    && signature::last_release(EXPORT, Some(name)).is_some()
-            }
-            () => false,
-        };
-        let Some((name, argument)) = named.clone().find(|(name, _)| is_wrong(name)) else { return };
-        let node = argument.node.unwrap_or(call.node);
-        let (message, help) = if is_ultralytics {
-            let help = match name {
-                "opset_version" => "write `opset`",
-                "dynamic_axes" | "dynamic_shapes" => "write `dynamic=True`",
-                _ => "remove it",
-            };
-            (format!("`export` of Ultralytics has no argument `{name}`"), help)
-        } else {
-            (
-                format!("`{EXPORT}`, which gets the arguments of `to_onnx`, has no argument `{name}`"),
-                "remove it",
-            )
-        };
-        let rewrite = match name {
-            "opset_version" => Piece::renamed_argument(node, "opset"),
-            _ => Piece::without_argument(node),
-        };
-        self.say_raised(
-            Words::new(REMOVED_ARGUMENT, node, message).note("the call raises").help(help).rewrite(rewrite),
-        );
     }
 
     fn similar_parameter(&self, name: &str) -> Option<&'static str> {

@@ -12,6 +12,7 @@ mod outputs;
 mod request;
 mod shapes;
 mod signature;
+mod wrappers;
 
 use tree_sitter::Node;
 

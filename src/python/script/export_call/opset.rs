@@ -15,14 +15,14 @@ use super::value_node;
 ///
 /// Outside of `lowest` to `highest`, the exporter raises, or writes a file that ONNX Runtime does not load,
 /// or that has another opset.
-struct Limits {
-    lowest: i64,
-    highest: i64,
+pub struct Limits {
+    pub lowest: i64,
+    pub highest: i64,
     /// The highest opset that the exporter supports officially.
-    supported: i64,
+    pub supported: i64,
 }
 
-const TRACING: Limits = Limits { lowest: 7, highest: 23, supported: 20 };
+pub const TRACING: Limits = Limits { lowest: 7, highest: 23, supported: 20 };
 const DYNAMO: Limits = Limits { lowest: 7, highest: 26, supported: 26 };
 
 impl<'t> Check<'_, '_, 't> {
