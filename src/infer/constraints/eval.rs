@@ -88,6 +88,15 @@ impl Scope<'_> {
         {
             return self.of_input(function, name, args);
         }
+        if let ("len" | "dtype", Some(Expr::Attr(name))) = (function, args.first())
+            && let Some(AttrValue::Tensor(id)) = self.cx.attr(name)
+        {
+            let tensor = self.cx.tensor_of(*id);
+            return match function {
+                "len" => known(tensor.len()?),
+                _ => Some(Value::Text(tensor.elem()?.to_string())),
+            };
+        }
         match function {
             "version" => Some(Value::Int(Dim::known(self.cx.since()))),
             "inputs" => known(self.cx.inputs()),
