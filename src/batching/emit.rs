@@ -170,7 +170,7 @@ impl Cx<'_> {
         };
         let item = self.helper_item();
         self.scope.elems.insert(item, ElemType::Int64);
-        self.scope.patch.constants.push((item, Arc::new(array)));
+        self.scope.patch.constant(item, &array);
         self.scope.ints.insert(key, item);
         Ok(item)
     }

@@ -44,7 +44,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
     let code: Arc<str> = Arc::from(DYNAMIC_AXIS.code);
     let base = model.values[node.output(0)?].name.clone();
     let item = patch.new_value(base, Some(code.clone()));
-    patch.constants.push((item, Arc::new(Array::i64s(vec![new.len()], new).ok()?)));
+    patch.constant(item, &Array::i64s(vec![new.len()], new).ok()?);
     patch.nodes.push(PatchNode {
         form: PatchOp::New { domain: Arc::from(""), op_type: node.op_type.clone(), attrs: Vec::new() },
         inputs: vec![node.input(0).map(Item::Old), Some(item)],

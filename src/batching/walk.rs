@@ -66,7 +66,7 @@ impl Cx<'_> {
         for value in outputs {
             if let Some(array) = facts[value].as_const() {
                 let item = self.new_item(value);
-                self.scope.patch.constants.push((item, array.clone()));
+                self.scope.patch.constant(item, array);
                 self.scope.items.insert(value, item);
             }
         }

@@ -91,11 +91,10 @@ impl<'a> PatchApplier<'a> {
             let value = Value { name, graph, def: Def::Missing, initial: None };
             self.values.push(self.model.values.push(value));
         }
-        // Copy one at a time, so that large constants exist twice only briefly.
-        for (item, array) in patch.constants {
+        for (item, tensor) in patch.constants {
             let value = self.value(item);
             self.retire(value, None);
-            let node = constants::make(self.model, self.constants, graph, value, &array);
+            let node = constants::make(self.model, self.constants, graph, value, tensor);
             self.pending.came.extend(node.map(|node| (0, node)));
             match node {
                 Some(node) => self.pending.touched.push(node),

@@ -1,7 +1,6 @@
 //! Turns values into constants.
 
 use crate::graph::{AttrValue, Attribute, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId};
-use crate::infer::{self, eval::Array};
 
 /// Storage of new constants. Local functions have no initializers, so they always use nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,9 +26,8 @@ pub(super) fn make(
     place: Constants,
     graph: GraphId,
     value: ValueId,
-    array: &Array,
+    tensor: Tensor,
 ) -> Option<NodeId> {
-    let tensor = infer::tensor_of(array);
     if place == Constants::Initializers && model.function_of(graph).is_none() {
         initialize(model, graph, value, tensor);
         return None;

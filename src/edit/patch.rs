@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::change::Change;
 use crate::graph::{Attribute, GraphId, NodeId, Tensor, ValueId};
-use crate::infer::eval::Array;
+use crate::infer::{self, Array};
 
 /// Metadata key for the rule that created a node.
 pub const RULE_KEY: &str = "pkg.onnx_lint.rule";
@@ -43,7 +43,7 @@ pub struct Patch {
     /// New and rewired nodes. If an output is an existing value, the node becomes its producer.
     pub nodes: Vec<PatchNode>,
     /// New values, or outputs of replaced nodes, that become constants.
-    pub constants: Vec<(Item<ValueId>, Arc<Array>)>,
+    pub constants: Vec<(Item<ValueId>, Tensor)>,
     /// Uses of values, also in subgraphs, to redirect to other values.
     /// If an output of the graph is redirected and no patch node produces it, an `Identity` keeps its name.
     pub redirects: Vec<(ValueId, Item<ValueId>)>,
@@ -89,6 +89,11 @@ impl Patch {
         let constants = self.constants.iter().map(|(item, _)| item);
         made.chain(constants).any(|item| *item == Item::Old(value))
             || self.redirects.iter().any(|(from, _)| *from == value)
+    }
+
+    /// Makes a value constant: a new one, or an output of a replaced node.
+    pub fn constant(&mut self, value: Item<ValueId>, array: &Array) {
+        self.constants.push((value, infer::tensor_of(array)));
     }
 
     /// Adds a new value.

@@ -217,7 +217,9 @@ impl<'a, 'm> Planner<'a, 'm> {
             named.or(made.copied()).map_or(Arc::from("value"), |value| self.model.values[value].name.clone());
         let rule = self.form(class).and_then(|form| self.chosen.provenance.maker(form));
         let value = self.patch.new_value(base, rule.map(Arc::from));
-        self.patch.constants.extend(constant.map(|constant| (value, constant)));
+        if let Some(constant) = constant {
+            self.patch.constant(value, &constant);
+        }
         value
     }
 

@@ -3,8 +3,6 @@
 //! The program records the types of all values, so no rule depends on the result of another rule.
 //! One pass over the nodes is enough.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
 use super::imported::Imported;
@@ -88,8 +86,9 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
                 continue;
             };
             for (value, array) in empty {
-                let array = array.filter(|_| !patch.gives(value)).map(Arc::new);
-                patch.constants.extend(array.map(|array| (Item::Old(value), array)));
+                if let Some(array) = array.filter(|_| !patch.gives(value)) {
+                    patch.constant(Item::Old(value), &array);
+                }
             }
             patches.push(patch);
         }

@@ -6,7 +6,6 @@ use super::super::obstacle::{Result, mixes, unknown, unsupported};
 use super::{lead, moved, only, only_first};
 use crate::graph::NodeId;
 use crate::infer::Array;
-use std::sync::Arc;
 
 /// Rewrites a Shape to return the shape in the traced model, whatever the number of samples.
 pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
@@ -22,7 +21,7 @@ pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
                 return unsupported("a constant cannot be created");
             };
             let mask_item = cx.new_item(operand.value);
-            cx.scope.patch.constants.push((mask_item, Arc::new(mask)));
+            cx.scope.patch.constant(mask_item, &mask);
             let old = cx.vector(&[old])?;
             cx.emit("Where", Vec::new(), &[mask_item, old, whole])
         }

@@ -3,8 +3,6 @@
 //! Folded values that remaining nodes read, or that are outputs, become constants; their producers are removed.
 //! Small tensors are left to the e-graph: inference computes their elements, and extraction compares costs.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::rule_ids::CONSTANT_RESULT;
@@ -12,9 +10,9 @@ use crate::edit::{AnalysisView, Change, Editor, Item, Patch, Site};
 use crate::fix::options::Options;
 use crate::fix::pass::{Need, Pass};
 use crate::graph::uses::Uses;
-use crate::graph::{Model, NodeId, ValueId, order, scopes};
-use crate::infer::eval::{Array, Val};
-use crate::infer::execute::{Executor, Limits, bytes_of};
+use crate::graph::{ElemType, Model, NodeId, Tensor, ValueId, order, scopes};
+use crate::infer::eval::Array;
+use crate::infer::execute::{Executor, Folded, Limits};
 use crate::infer::{self, Facts};
 
 /// Work limit in operations for each byte of the constant size limit.
@@ -64,9 +62,9 @@ fn fold(editor: &mut Editor, folding: Folding) -> bool {
     if found.constants.is_empty() {
         return false;
     }
-    let patch = patch(model, found);
-    // Free memory early: the computed values may be as large as all weights, and the patch contains only a few.
+    // Free memory early: the patch contains only a few of the computed values.
     drop(computed);
+    let patch = patch(model, found);
     editor.apply(vec![patch]) > 0
 }
 
@@ -77,7 +75,9 @@ fn patch(model: &Model, found: Found) -> Patch {
         model.graphs[model.main].nodes.iter().copied().filter(|node| found.gone.contains(node)).collect();
     let change = |&node: &NodeId| Change::new(CONSTANT_RESULT, Site::Node(node), "constant-folded");
     patch.changes = patch.replaced.iter().map(change).collect();
-    patch.constants = found.constants.into_iter().map(|(value, array)| (Item::Old(value), array)).collect();
+    // Convert one at a time, so that large constants exist twice only briefly.
+    let constants = found.constants.into_iter();
+    patch.constants = constants.map(|(value, folded)| (Item::Old(value), folded.into_tensor())).collect();
     patch
 }
 
@@ -85,7 +85,7 @@ fn patch(model: &Model, found: Found) -> Patch {
 #[derive(Default)]
 struct Computed {
     nodes: FxHashSet<NodeId>,
-    tensors: FxHashMap<ValueId, Arc<Array>>,
+    tensors: FxHashMap<ValueId, Folded>,
     /// Results of casts to a wider type, and values computed from them.
     widened: FxHashSet<ValueId>,
     /// Bytes of the initializers that become unused if the value becomes a constant, by value.
@@ -113,11 +113,12 @@ fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Fol
         }
         computed.nodes.insert(id);
         let inherits = node.inputs.iter().flatten().any(|input| computed.widened.contains(input));
-        let mut bits = |value: ValueId| match executor.value(value) {
-            Some(Val::Tensor(array)) => array.elem().bits(),
-            _ => None,
+        let elem = |value: ValueId| match executor.tensor(value) {
+            Some(folded) => folded.elem(),
+            None => model.constant(value).and_then(Tensor::elem),
         };
-        let is_wider = node.input(0).and_then(&mut bits) < node.output(0).and_then(&mut bits);
+        let bits = |value: ValueId| elem(value).and_then(ElemType::bits);
+        let is_wider = node.input(0).and_then(bits) < node.output(0).and_then(bits);
         let is_cast = node.domain().is_empty() && matches!(&*node.op_type, "Cast" | "CastLike");
         let freed = node.inputs.iter().flatten().filter(|&&input| uses.count(input) == 1);
         let freed = freed.map(|&input| match computed.freed.get(&input) {
@@ -128,8 +129,8 @@ fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Fol
         computed.freed.extend(node.outputs.iter().flatten().map(|&output| (output, freed)));
         let widens = inherits || (is_cast && is_wider);
         for &output in node.outputs.iter().flatten() {
-            if let Some(Val::Tensor(array)) = executor.value(output) {
-                computed.tensors.insert(output, array);
+            if let Some(folded) = executor.tensor(output) {
+                computed.tensors.insert(output, folded);
             }
             if widens {
                 computed.widened.insert(output);
@@ -148,7 +149,7 @@ fn bytes_in_file(model: &Model, value: ValueId) -> Option<usize> {
 struct Found {
     gone: FxHashSet<NodeId>,
     /// In the order of their producers.
-    constants: Vec<(ValueId, Arc<Array>)>,
+    constants: Vec<(ValueId, Folded)>,
 }
 
 /// Strongest kind of user of a value.
@@ -199,7 +200,7 @@ fn replaced(
     facts: &Facts,
     needs: &FxHashMap<ValueId, Demand>,
     limit: usize,
-) -> Result<Vec<(ValueId, Arc<Array>)>, Demand> {
+) -> Result<Vec<(ValueId, Folded)>, Demand> {
     // An Identity computes nothing. Other passes remove it, unless a graph needs it to return its input.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Demand::Node);
@@ -225,9 +226,9 @@ fn is_text(array: &Array) -> bool {
 impl Computed {
     /// Returns the constant that may replace a value, or `None` if there is none.
     /// It must not be too large, and only a graph output may widen weights that are stored in a narrow type.
-    fn constant(&self, value: ValueId, need: Demand, limit: usize) -> Option<Arc<Array>> {
+    fn constant(&self, value: ValueId, need: Demand, limit: usize) -> Option<Folded> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
-        let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);
+        let small = |folded: &&Folded| folded.bytes() <= limit.max(freed);
         let undoes = need != Demand::Output && self.widened.contains(&value);
         self.tensors.get(&value).filter(small).filter(|_| !undoes).cloned()
     }

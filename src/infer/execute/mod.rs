@@ -6,6 +6,7 @@
 mod control;
 mod declared;
 mod stack;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use super::eval::{self, Array, Attr, Budget, Refusal, Val};
 use super::load;
 use crate::graph::{AttrValue, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes};
 use crate::schema;
+pub use stored::Folded;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
@@ -41,6 +43,10 @@ pub struct Executor<'m> {
     model: &'m Model,
     limits: Limits,
     values: FxHashMap<ValueId, Val>,
+    /// Large results, if `stores`; they are decoded at each use.
+    stored: FxHashMap<ValueId, Tensor>,
+    /// Whether large results are kept in temporary files, to bound memory.
+    stores: bool,
     /// Total size in bytes of the cached initializers.
     kept: usize,
     /// Current nesting depth of subgraphs and functions.
@@ -60,6 +66,8 @@ impl<'m> Executor<'m> {
             model,
             limits,
             values: FxHashMap::default(),
+            stored: FxHashMap::default(),
+            stores: false,
             kept: 0,
             nesting: 0,
             calls: Vec::new(),
@@ -71,9 +79,9 @@ impl<'m> Executor<'m> {
     /// Returns an executor for constant folding.
     ///
     /// It refuses undetermined results and quantization operators.
-    /// A folded value replaces the result of the runtime, so both must agree.
+    /// A folded value replaces the result of the runtime, so both must agree. Large results are stored in files.
     pub fn strict(model: &'m Model, limits: Limits) -> Self {
-        Executor { is_free: false, folds_quantization: false, ..Executor::new(model, limits) }
+        Executor { is_free: false, folds_quantization: false, stores: true, ..Executor::new(model, limits) }
     }
 
     /// Sets whether quantization operators are evaluated.
@@ -97,6 +105,9 @@ impl<'m> Executor<'m> {
         if let Some(known) = self.values.get(&value) {
             return Some(known.clone());
         }
+        if let Some(stored) = self.stored.get(&value) {
+            return array(stored, usize::MAX).map(Val::from);
+        }
         let array = array(self.initializer(value)?, self.limits.bytes)?;
         let bytes = bytes_of(&array);
         let array = Val::from(array);
@@ -111,7 +122,8 @@ impl<'m> Executor<'m> {
     pub fn is_ready(&self, node: NodeId) -> bool {
         let inputs = self.model.nodes[node].inputs.iter().flatten().copied();
         let captures = scopes::captures_of_node(self.model, node);
-        let known = |value| self.values.contains_key(&value) || self.initializer(value).is_some();
+        let computed = |value| self.values.contains_key(&value) || self.stored.contains_key(&value);
+        let known = |value| computed(value) || self.initializer(value).is_some();
         inputs.chain(captures).all(known)
     }
 
@@ -132,11 +144,28 @@ impl<'m> Executor<'m> {
     pub fn run(&mut self, node: NodeId) -> Result<()> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
-            if let Some(output) = *output {
-                self.values.insert(output, value);
+            let Some(output) = *output else { continue };
+            let tensor = match &value {
+                Val::Tensor(array) if self.stores => stored::stored(array),
+                _ => None,
+            };
+            match tensor {
+                Some(tensor) => drop(self.stored.insert(output, tensor)),
+                None => drop(self.values.insert(output, value)),
             }
         }
         Ok(())
+    }
+
+    /// Returns a computed tensor, without reading the elements of a stored one.
+    pub fn tensor(&self, value: ValueId) -> Option<Folded> {
+        if let Some(stored) = self.stored.get(&value) {
+            return Some(Folded::Stored(stored.clone()));
+        }
+        match self.values.get(&value) {
+            Some(Val::Tensor(array)) => Some(Folded::Array(array.clone())),
+            _ => None,
+        }
     }
 
     fn outputs(&mut self, id: NodeId) -> Result<Vec<Val>> {
