@@ -48,5 +48,6 @@ fn links_that_cannot_be_followed_are_reported_and_skipped() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.contains("note: a/back: skipped: it leads back to a"), "{ran:?}");
     assert!(ran.stderr.contains("note: a/gone.onnx: skipped: "), "{ran:?}");
+    assert!(ran.stderr.contains("note: a/device.onnx: skipped: it is a device or a pipe"), "{ran:?}");
     assert!(!ran.stderr.contains("gone.bin"), "{ran:?}");
 }

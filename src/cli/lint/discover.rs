@@ -115,7 +115,14 @@ fn search(folder: &Path, configs: &Configs, found: &mut Discovered) -> Result<()
                 continue;
             }
         };
-        if entry.file_type().is_file() && is_evidence(entry.path()) && !is_foreign(entry.path()) {
+        let kind = entry.file_type();
+        if kind.is_dir() || !is_evidence(entry.path()) {
+            continue;
+        }
+        if !kind.is_file() {
+            let path = entry.path().display();
+            found.skipped.push(format!("{path}: skipped: it is a device or a pipe, not a file"));
+        } else if !is_foreign(entry.path()) {
             found.inputs.push(Input::new(entry.path(), false));
         }
     }
