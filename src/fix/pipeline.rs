@@ -51,6 +51,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Once(&dead_code::PASS),
     Stage::Once(&unused_initializers::PASS),
     Stage::Once(&constant_folding::PASS),
+    Stage::Once(&constants_to_initializers::PASS),
     Stage::Once(&dedup_initializers::PASS),
     Stage::Rounds(&[
         &rewrite::PASS,

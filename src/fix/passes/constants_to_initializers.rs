@@ -3,6 +3,9 @@
 //! `Constant` nodes are kept in local functions, which have no initializers, and before IR version 4, where every
 //! initializer must also be an input. They are kept, too, if their value is a graph output: some runtimes do not
 //! support initializers as outputs.
+//!
+//! Large constants become initializers before the rewrites, so that equal ones are merged; the e-graph merges small
+//! ones.
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +14,7 @@ use crate::edit::{Change, Editor, Site, initialize};
 use crate::fix::pass::{Need, Pass};
 use crate::fix::target::are_inputs;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};
-use crate::infer::{self, eval::Array};
+use crate::infer::{self, Array, MAX_ELEMENTS};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -21,11 +24,13 @@ pub const PASS: Pass = Pass {
     phases: &[],
     need: Need::Optional,
     is_enabled: |cx| cx.options.optimize,
-    run: |editor, _| Ok(lift(editor)),
+    run: |editor, cx| Ok(lift(editor, if cx.round.is_none() { MAX_ELEMENTS + 1 } else { 0 })),
 };
 
-/// Turns every eligible `Constant` node into an initializer; returns true if there was one.
-fn lift(editor: &mut Editor) -> bool {
+/// Turns every eligible `Constant` node of at least `least` elements into an initializer.
+///
+/// Returns true if there was one.
+fn lift(editor: &mut Editor, least: usize) -> bool {
     let model = editor.model();
     if model.ir_version.is_none() || are_inputs(model.ir_version) {
         return false;
@@ -39,7 +44,8 @@ fn lift(editor: &mut Editor) -> bool {
         let outputs: FxHashSet<ValueId> = scope.outputs.iter().map(|port| port.value).collect();
         let constants = scope.nodes.iter().filter_map(|&node| Some((node, made(model, node)?)));
         let inner = constants.filter(|(_, value)| !outputs.contains(value));
-        lifted.extend(inner.filter_map(|(node, value)| Some((node, value, tensor(model, node)?))));
+        let tensors = inner.filter_map(|(node, value)| Some((node, value, tensor(model, node)?)));
+        lifted.extend(tensors.filter(|(.., tensor)| tensor.len().is_some_and(|len| len >= least)));
     }
     if lifted.is_empty() {
         return false;
@@ -89,4 +95,25 @@ fn tensor(model: &Model, node: NodeId) -> Option<Tensor> {
         _ => None,
     };
     array.map(|array| infer::tensor_of(&array))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fix::passes::testing::model;
+    use crate::fix::{Options, fix};
+    use crate::infer::MAX_ELEMENTS;
+    use crate::rules::registry::RuleSet;
+
+    #[test]
+    fn equal_large_constants_become_one_initializer() {
+        let len = MAX_ELEMENTS + 1;
+        let numbers = vec!["1.5"; len].join(",");
+        let constant = format!("Constant <value = float[{len}] {{{numbers}}}> ()");
+        let text = format!(
+            "g (float[{len}] x) => (float[{len}] y) {{
+                a = {constant}  b = {constant}  t = Add (x, a)  u = Exp (t)  y = Mul (u, b) }}"
+        );
+        let fixed = fix(model(&text), &Options::default(), &RuleSet::patterns()).model;
+        assert_eq!(fixed.graphs[fixed.main].initializers.len(), 1);
+    }
 }
