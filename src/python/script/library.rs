@@ -3,6 +3,7 @@
 use super::calls::Args;
 use super::export;
 use super::machine::{Eval, Machine, Raised, Stop};
+use super::record::Taken;
 use super::tensor::DType;
 use super::value::Value;
 
@@ -265,7 +266,10 @@ impl<'t> Machine<'t> {
                 let number = first.and_then(Value::number);
                 let whole =
                     number.map(|number| if path == "math.ceil" { number.ceil() } else { number.floor() });
-                whole.and_then(whole_number).map_or(Value::Unknown, Value::Int)
+                match whole.and_then(whole_number) {
+                    Some(whole) => Value::Int(self.taken(Taken::Number, args.node, whole)),
+                    None => Value::Unknown,
+                }
             }
             "torch.device" => Value::Unknown,
             _ => return Ok(None),

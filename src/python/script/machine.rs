@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, SourcePlace};
 
-use super::super::syntax::text;
+use super::super::syntax::{field, text};
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
@@ -268,8 +268,10 @@ impl<'t> Machine<'t> {
 
     /// Returns the place of a node.
     pub fn place(&self, file: usize, node: Node<'t>) -> SourcePlace {
-        let function = self.frames.iter().rev().find(|frame| frame.file == file);
-        let function = function.and_then(|frame| frame.function.as_ref()).map(|function| function.name);
+        let around = std::iter::successors(node.parent(), Node::parent);
+        let function = around.into_iter().find(|node| node.kind() == "function_definition");
+        let function = function.and_then(|function| field(function, "name"));
+        let function = function.map(|name| text(name, self.source(file)));
         let path: Arc<str> = self.files[file].path.clone();
         super::super::report::place_of(node, self.source(file), path, function)
     }

@@ -217,3 +217,15 @@ fn arguments_of_wrappers_are_checked() {
     check_calls("main_export('gpt2', 'out', 'text-generation-with-past', monolith=True)  #! argument-type");
     check_calls("main_export('gpt2', 'out', opset=27)  #! unsupported-opset");
 }
+
+#[test]
+fn rounded_sizes_are_fixed() {
+    let export = "torch.onnx.export(Net(), torch.randn(2, 6), 'net.onnx', dynamo=False, input_names=['x'], \
+        dynamic_axes={'x': {1: 't'}})";
+    check_model(
+        "pass",
+        "n = math.ceil(x.shape[1] / 8) * 8  #! baked-shape\nreturn x.new_zeros(2, n)",
+        export,
+    );
+    check_model("pass", "n = math.ceil(11 / 8) * 8\nreturn x.new_zeros(2, n)", export);
+}
