@@ -36,4 +36,7 @@ fn sizes_without_a_guard_are_reported() {
     exported("{s77: VR[4, 4]}", graph, &["EXP001 warning"]);
     let rows = "g (float[s77,4] x) => (y) <int64[3] s = {2, -1, 4}> { y = Reshape (x, s) }";
     exported("{s77: VR[0, int_oo]}", rows, &[]);
+    // `x.reshape(int(x.shape[0] * x.shape[1]))` exports, although only one product is possible.
+    let product = "g (float[s77,s27] x) => (float[12] y) <int64[1] s = {12}> { y = Reshape (x, s) }";
+    exported("{s77: VR[0, int_oo], s27: VR[0, int_oo]}", product, &["EXP001 error"]);
 }

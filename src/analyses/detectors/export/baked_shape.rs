@@ -175,10 +175,16 @@ struct Faults {
 impl Faults {
     /// Adds the demands that `torch.export` does not guard.
     ///
-    /// Its guards do not cover sizes that are computed as floating-point numbers, as in `int(x.shape[0] / 4)`.
+    /// Its guards do not cover sizes that are computed as floating-point numbers, as in `int(x.shape[0] / 4)`, and it
+    /// does not check that a product of several sizes is constant.
     fn add_unguarded(&mut self, demands: &Demands) {
         for (id, node) in demands.cx.nodes().filter(|(_, node)| node.is("Reshape")) {
-            let demand = demands.reshape(node).filter(|demand| matches!(demand.kind, Kind::Mixes { .. }));
+            let is_unguarded = |demand: &Demand| match demand.kind {
+                Kind::Mixes { .. } => true,
+                Kind::Elements => demand.fixed.as_const().is_some() && demand.size.symbols().nth(1).is_some(),
+                _ => false,
+            };
+            let demand = demands.reshape(node).filter(is_unguarded);
             demand.into_iter().for_each(|demand| self.add(demands.cx, demands.free, id, demand, None));
         }
     }
