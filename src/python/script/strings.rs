@@ -21,7 +21,10 @@ impl<'t> Machine<'t> {
                     known &= !prefix.contains('b');
                 }
                 "string_content" if is_raw => text.push_str(self.text(part)),
-                "string_content" => text.push_str(&unescaped(self.text(part))),
+                "string_content" => match unescaped(self.text(part)) {
+                    Some(part) => text.push_str(&part),
+                    None => known = false,
+                },
                 "interpolation" => {
                     let value = self.evaluate_optional(field(part, "expression"))?;
                     let plain =
@@ -112,22 +115,24 @@ pub fn printed(value: &Value) -> Option<String> {
     })
 }
 
-fn unescaped(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.to_owned();
-    }
+/// Returns the value of the content of a string literal; `None` for rare escapes, such as `\x41`.
+fn unescaped(text: &str) -> Option<String> {
     let mut whole = String::new();
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
-        match (letter, letter == '\\') {
-            (_, true) => match letters.next() {
-                Some('n') => whole.push('\n'),
-                Some('t') => whole.push('\t'),
-                Some(other) => whole.push(other),
-                None => {}
-            },
-            (letter, _) => whole.push(letter),
+        if letter != '\\' {
+            whole.push(letter);
+            continue;
+        }
+        match letters.next()? {
+            'n' => whole.push('\n'),
+            't' => whole.push('\t'),
+            'r' => whole.push('\r'),
+            '\n' => {}
+            quoted @ ('\\' | '\'' | '"') => whole.push(quoted),
+            'a' | 'b' | 'f' | 'v' | 'x' | 'u' | 'U' | 'N' | '0'..='7' => return None,
+            other => whole.extend(['\\', other]),
         }
     }
-    whole
+    Some(whole)
 }
