@@ -16,12 +16,15 @@ use super::value_node;
 /// Outside of `lowest` to `highest`, the exporter raises, or writes a file that ONNX Runtime does not load,
 /// or that has another opset.
 pub struct Limits {
+    /// Lowest opset.
     pub lowest: i64,
+    /// Highest opset.
     pub highest: i64,
     /// The highest opset that the exporter supports officially.
     pub supported: i64,
 }
 
+/// Opset limits of the tracing exporter.
 pub const TRACING: Limits = Limits { lowest: 7, highest: 23, supported: 20 };
 const DYNAMO: Limits = Limits { lowest: 7, highest: 26, supported: 26 };
 

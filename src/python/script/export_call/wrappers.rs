@@ -1,4 +1,6 @@
-//! Calls of libraries that wrap the exporter: Ultralytics, Optimum and Lightning. `wrappers.py` writes the table.
+//! Calls of libraries that wrap the exporter: Ultralytics, Optimum and Lightning.
+//!
+//! `wrappers.py` writes the table.
 
 use crate::diag::Level;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, REMOVED_ARGUMENT, UNSUPPORTED_OPSET};
