@@ -38,14 +38,22 @@ pub fn page(name: &str, model: Vec<u8>) -> String {
 /// Fixes and optimizes a model like `onnx-fix`, with safe fixes, and returns it in the same format.
 ///
 /// # Errors
-/// The file is no model, or the result cannot be written.
+/// The file is no valid model, a request cannot be fulfilled, or the result cannot be written.
 pub fn fixed(name: &str, model: Vec<u8>) -> Result<Vec<u8>, String> {
     let bytes = Bytes::from(model);
     let kind = sniff::sniff(name, &bytes);
-    let (model, _) = any::model(kind, bytes);
+    let (model, faults) = any::model(kind, bytes);
+    blocked(&faults)?;
     let outcome = onnx_lint::fix(model.ok_or("it is no model")?, &Options::default(), &RuleSet::patterns());
+    blocked(&outcome.findings)?;
     let pieces = ModelFormat::of_kind(kind).encode(&outcome.model)?;
     Ok(pieces.ok_or("the model is too large")?.concat())
+}
+
+/// Returns the message of the first error, if there is one.
+fn blocked(findings: &[Finding]) -> Result<(), String> {
+    let error = findings.iter().find(|finding| finding.level == Level::Error);
+    error.map_or(Ok(()), |finding| Err(finding.message.to_string()))
 }
 
 /// Adds a picture of the surrounding graph to each finding. Returns facts about the model.

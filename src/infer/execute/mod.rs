@@ -43,8 +43,10 @@ pub struct Executor<'m> {
     model: &'m Model,
     limits: Limits,
     values: FxHashMap<ValueId, Val>,
-    /// Large results, if `stores`; they are decoded at each use.
+    /// Large results of the main graph, if `stores`.
     stored: FxHashMap<ValueId, Tensor>,
+    /// The stored result that was decoded last.
+    decoded: Option<(ValueId, Val)>,
     /// Whether large results are kept in temporary files, to bound memory.
     stores: bool,
     /// Total size in bytes of the cached initializers.
@@ -67,6 +69,7 @@ impl<'m> Executor<'m> {
             limits,
             values: FxHashMap::default(),
             stored: FxHashMap::default(),
+            decoded: None,
             stores: false,
             kept: 0,
             nesting: 0,
@@ -106,7 +109,12 @@ impl<'m> Executor<'m> {
             return Some(known.clone());
         }
         if let Some(stored) = self.stored.get(&value) {
-            return array(stored, usize::MAX).map(Val::from);
+            if let Some((_, decoded)) = self.decoded.as_ref().filter(|(last, _)| *last == value) {
+                return Some(decoded.clone());
+            }
+            let decoded = Val::from(array(stored, usize::MAX)?);
+            self.decoded = Some((value, decoded.clone()));
+            return Some(decoded);
         }
         let array = array(self.initializer(value)?, self.limits.bytes)?;
         let bytes = bytes_of(&array);
@@ -145,8 +153,10 @@ impl<'m> Executor<'m> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
             let Some(output) = *output else { continue };
+            // Nodes of a body run several times, and their results are short-lived.
+            let is_stored = self.stores && self.nesting == 0 && self.calls.is_empty();
             let tensor = match &value {
-                Val::Tensor(array) if self.stores => stored::stored(array),
+                Val::Tensor(array) if is_stored => stored::stored(array),
                 _ => None,
             };
             match tensor {

@@ -1,5 +1,6 @@
 //! Computed tensors. Large ones are kept in temporary files, to bound memory.
 
+use std::env::consts;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -50,21 +51,24 @@ impl Folded {
 
 /// Returns a large array as a tensor whose elements are in a temporary file, mapped into memory.
 ///
-/// The file has no name, so the operating system frees it with the last reference. Returns `None` if the array is
-/// small, or if no file can be written.
+/// The file has no name, so the operating system frees it with the last reference. Returns `None` for strings, if
+/// the array is small, or if no file can be written.
 pub fn stored(array: &Array) -> Option<Tensor> {
     if bytes_of(array) < LEAST {
         return None;
     }
-    let mut tensor = load::tensor_of(array);
-    if let TensorData::Raw(raw) = &tensor.data {
-        tensor.data = TensorData::Raw(in_file(raw).ok()?);
-    }
-    Some(tensor)
+    let tensor = load::tensor_of(array);
+    let TensorData::Raw(raw) = &tensor.data else { return None };
+    let data = TensorData::Raw(in_file(raw).ok()?);
+    Some(Tensor { data, ..tensor })
 }
 
 /// Writes bytes to a temporary file and maps it.
 fn in_file(bytes: &[u8]) -> io::Result<bytes::Bytes> {
+    // A browser has no file system, and the standard library panics there.
+    if consts::ARCH.starts_with("wasm") {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;
     file::mapped(&file)

@@ -153,3 +153,24 @@ fn strict_executor_refuses_undetermined_results() {
     check(21, &graph.replace("nan", "2"), &[], &[2.0]);
     refused(true, graph);
 }
+
+/// The results of a body are not stored: the next turn reads them in memory.
+#[test]
+fn loop_with_growing_state_uses_the_result_of_the_last_turn() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]> g () => (int64[1] n) {
+        s = Constant <value_ints = [300000]> ()
+        a = ConstantOfShape <value = double[1] {1.0}> (s)
+        m = Constant <value = int64 {2}> ()
+        y = Loop (m, , a) <body = b (int64 i, bool c, double[K] u) => (c, double[L] v) { v = Concat <axis = 0> (u, u) }>
+        n = Shape (y)
+    }";
+    let model = read::text::read(text).0.expect("a model");
+    let mut executor = Executor::strict(&model, Limits { bytes: 1 << 24, work: 1 << 28 });
+    for &node in &model.graphs[model.main].nodes {
+        executor.run(node).expect("it runs");
+    }
+    let Some(Val::Tensor(len)) = executor.value(model.graphs[model.main].outputs[0].value) else {
+        panic!("no tensor")
+    };
+    assert_eq!(len.f64s().expect("numbers"), [1_200_000.0]);
+}
