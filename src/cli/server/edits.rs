@@ -112,6 +112,7 @@ pub fn fix_all(
             let mut edits: Vec<TextEdit> =
                 rewrites.filter_map(|finding| Some(rewrite(document, finding)?.1)).flatten().collect();
             edits.sort_by_key(|edit| edit.range.start);
+            edits.dedup();
             let mut end = Position::new(0, 0);
             edits.retain(|edit| {
                 let is_free = edit.range.start >= end;

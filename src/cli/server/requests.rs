@@ -221,7 +221,12 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         }
         offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
-    if text.is_some() || is_python {
+    // Fixing all findings costs a run, so it is not offered at places without a finding unless it is requested.
+    let wants_all = match &params.context.only {
+        Some(only) => is_wanted(Some(&edits::FIX_ALL), only),
+        None => !params.context.diagnostics.is_empty(),
+    };
+    if wants_all && (text.is_some() || is_python) {
         let findings = workspace.of_open(uri);
         let source = text.as_ref().map(|(_, source)| source);
         let all = edits::fix_all(source, document, &findings, &workspace.rules);

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use walkdir::{DirEntry, WalkDir};
+
 use super::tokens::Tokens;
 use crate::graph::syntax::Span;
 use crate::rules::outline::{EXAMPLES, ITEMS, docs_above};
-use crate::rules::registry::{EXTENSION, RuleSet, rule_files};
+use crate::rules::registry::{EXTENSION, RuleSet};
 
 /// A function or pattern of a rule file.
 #[derive(Clone, Debug)]
@@ -90,15 +92,24 @@ pub fn binding(tokens: &Tokens, at: usize) -> Option<Span> {
     (from + 1..=at).find(is_same).and_then(|one| tokens.span(one))
 }
 
-/// Returns the other rule files around a file.
+/// Maximum depth of the folders of a set of rules.
+const DEPTH: usize = 4;
+
+/// Maximum number of files and folders to search for rules.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Returns the other rule files around a file, without unreadable ones.
 ///
-/// They are below the nearest folder with a folder `lib`, or else below the folder of the file.
+/// They are below the nearest folder whose folder `lib` has rule files, or else below the folder of the file.
 pub fn around(file: &Path) -> Vec<(PathBuf, String)> {
+    let is_rules = |path: &Path| path.extension().is_some_and(|end| end == EXTENSION);
+    let below = |folder: &Path, depth: usize| {
+        let entries = WalkDir::new(folder).max_depth(depth).sort_by_file_name().into_iter();
+        entries.take(MOST_ENTRIES).filter_map(Result::ok).map(DirEntry::into_path)
+    };
     let folder = file.parent().unwrap_or(file);
-    let library = folder.ancestors().map(|folder| folder.join("lib")).find(|folder| folder.is_dir());
-    let root = library.as_deref().and_then(Path::parent).unwrap_or(folder);
-    let is_rules = |path: &PathBuf| path.extension().is_some_and(|end| end == EXTENSION) && path != file;
-    let mut files = rule_files(root).unwrap_or_default();
-    files.retain(|(path, _)| is_rules(path));
-    files
+    let has_library = |folder: &&Path| below(&folder.join("lib"), 1).any(|path| is_rules(&path));
+    let root = folder.ancestors().take(DEPTH).find(has_library).unwrap_or(folder);
+    let files = below(root, DEPTH).filter(|path| is_rules(path) && path != file);
+    files.filter_map(|path| Some((path.clone(), std::fs::read_to_string(path).ok()?))).collect()
 }

@@ -13,6 +13,8 @@ pub struct Tokens<'t> {
     pairs: Vec<Option<usize>>,
     /// For each token, the number of brackets around it.
     depths: Vec<usize>,
+    /// For each token, and for the end, the innermost bracket that is open before it.
+    innermost: Vec<Option<usize>>,
     is_rules: bool,
 }
 
@@ -42,13 +44,16 @@ impl<'t> Tokens<'t> {
         let (mut all, _) = tokens(text, Span::new(0, text.len()), strings);
         all.pop();
         let (pairs, depths) = (vec![None; all.len()], vec![0; all.len()]);
-        let mut tokens = Tokens { text, all, pairs, depths, is_rules };
+        let innermost = vec![None; all.len() + 1];
+        let mut tokens = Tokens { text, all, pairs, depths, innermost, is_rules };
         let mut open = Vec::new();
         for at in 0..tokens.all.len() {
             tokens.depths[at] = open.len();
+            tokens.innermost[at] = open.last().copied();
             tokens.pairs[at] = tokens.step(at, &mut open);
             tokens.depths[at] = tokens.depths[at].min(open.len());
         }
+        tokens.innermost[tokens.all.len()] = open.last().copied();
         tokens
     }
 
@@ -108,11 +113,15 @@ impl<'t> Tokens<'t> {
 
     /// Returns the brackets that are open before a token, outermost first.
     pub fn open(&self, before: usize) -> Vec<usize> {
-        let mut open = Vec::new();
-        for at in 0..before {
-            self.step(at, &mut open);
-        }
+        let mut open: Vec<usize> =
+            std::iter::successors(self.innermost(before), |&at| self.innermost(at)).collect();
+        open.reverse();
         open
+    }
+
+    /// Returns the innermost bracket that is open before a token.
+    pub fn innermost(&self, at: usize) -> Option<usize> {
+        self.innermost.get(at).copied().flatten()
     }
 
     /// Opens or closes brackets by a token. Returns the bracket that it closes.

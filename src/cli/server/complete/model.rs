@@ -94,7 +94,7 @@ fn values(tokens: &Tokens, whole: Option<(&Source, usize)>) -> Vec<CompletionIte
     // The declaration of an output defines no value.
     let is_output = |value: &&Value| {
         let at = tokens.word_at(value.definition.start as usize);
-        let open = at.and_then(|at| tokens.open(at).last().copied()).and_then(|open| open.checked_sub(2));
+        let open = at.and_then(|at| tokens.innermost(at)).and_then(|open| open.checked_sub(2));
         open.is_some_and(|before| (tokens.text(before), tokens.text(before + 1)) == ("=", ">"))
     };
     let is_earlier = |value: &&Value| (value.definition.start as usize) < offset;
