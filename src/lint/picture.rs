@@ -11,7 +11,7 @@ use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Initial, Model, NodeId, OpsetImport, ValueId};
 use crate::infer::Facts;
 
-/// Maximum number of nodes in a picture.
+/// Maximum number of nodes in a picture, of its outputs, and of the drawn inputs of a node.
 const MOST: usize = 14;
 
 /// Maximum distance from the marked nodes.
@@ -138,7 +138,7 @@ impl<'a> Painter<'a> {
         let mut picture = Picture::default();
         let mut makers: FxHashMap<ValueId, usize> = FxHashMap::default();
         for &node in shown {
-            for &input in self.model.nodes[node].inputs.iter().flatten() {
+            for &input in self.model.nodes[node].inputs.iter().flatten().take(MOST) {
                 if matches!(self.model.values[input].def, Def::Input(_)) && !makers.contains_key(&input) {
                     makers.insert(input, picture.shapes.len());
                     picture.shapes.push(self.port(input, ShapeKind::Input));
@@ -151,7 +151,7 @@ impl<'a> Painter<'a> {
             let kind = if meant.contains(&id) { ShapeKind::Meant } else { ShapeKind::Node };
             let name = node_name(self.model, node).to_string();
             picture.shapes.push(Shape { kind, title: node.op_name(), name });
-            for &input in node.inputs.iter().flatten() {
+            for &input in node.inputs.iter().flatten().take(MOST) {
                 if let Some(&from) = makers.get(&input) {
                     // The shape of an input already shows its type.
                     let is_input = picture.shapes[from].kind == ShapeKind::Input;
@@ -161,7 +161,8 @@ impl<'a> Painter<'a> {
             }
             makers.extend(node.outputs.iter().flatten().map(|&output| (output, at)));
         }
-        for port in &self.model.graphs[graph].outputs {
+        let outputs = self.model.graphs[graph].outputs.iter();
+        for port in outputs.filter(|port| makers.contains_key(&port.value)).take(MOST) {
             if let Some(&from) = makers.get(&port.value)
                 && self.model.producer(port.value).is_some()
             {
