@@ -226,7 +226,7 @@ impl<'t> Interpreter<'t> {
         let arguments: Vec<Value> = arguments.iter().map(plain).collect();
         let keywords: Vec<(&str, Value)> =
             keywords.iter().map(|(name, value)| (*name, plain(value))).collect();
-        format!("{} {index} {class:?} {arguments:?} {keywords:?}", self.quiet > 0)
+        format!("{} {} {index} {class:?} {arguments:?} {keywords:?}", self.quiet > 0, self.checks > 0)
     }
 
     /// Returns the value with new identities, because results of two calls do not share objects.

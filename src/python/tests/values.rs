@@ -387,4 +387,7 @@ fn callable_defaults_of_init_are_followed() {
 fn reads_that_only_checks_use_are_remarks() {
     check_forward("assert x.max().item() <= 3  #? item-baked traced-branch\nreturn x");
     check_forward("n = x.max().item()  #! item-baked\nassert n <= 3  #? traced-branch\nreturn x * n");
+    let peak = "def peak(x):\n    return x.max().item()  #! item-baked\n\n\n";
+    let body = "assert peak(x) <= 3  #? traced-branch\nreturn x * peak(x)";
+    check(&format!("{peak}{}", forward("", "x", body)));
 }

@@ -276,7 +276,7 @@ fn fixed(code: Name, faults: &mut Faults) -> Option<Name> {
     Some(code)
 }
 
-/// Returns the status. Whether a successor exists is checked once all files are read.
+/// Returns the status. A successor may be in another file, so whether it exists is not checked here.
 fn status(word: &Name, successor: Option<Name>, faults: &mut Faults) -> Option<RuleStatus> {
     let known = RuleStatus::NAMES.map(|name| (name, name));
     let name = one_of("status", word, &known, faults)?;

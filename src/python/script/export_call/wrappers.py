@@ -5,6 +5,7 @@
 The wheels of Ultralytics are in the order of their releases: an argument counts if one of them has it.
 """
 import ast
+import keyword
 import os
 import re
 import sys
@@ -24,7 +25,8 @@ for path in sys.argv[1:]:
         keys = re.findall(r"^([a-z_0-9]+):", wheel.read("ultralytics/cfg/default.yaml").decode(), re.M)
         config = ast.parse(wheel.read("ultralytics/cfg/__init__.py"))
         old = [node.value for node in ast.walk(function(config, "_handle_deprecation"))
-               if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()]
+               if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+               and not keyword.iskeyword(node.value.title())]  # "false" and "none" are values
         allowed = ["augmentations", "save_dir", "session"]
         ultralytics.update(dict.fromkeys([*keys, *old, *allowed]))
         exporter = ast.parse(wheel.read("ultralytics/engine/exporter.py"))
