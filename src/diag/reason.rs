@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Describes an error of the operating system, in words for users.
+/// Describes an I/O error in words for users.
 pub fn reason(error: &io::Error) -> String {
     let known = match error.kind() {
         ErrorKind::NotFound => "no such file or directory",

@@ -142,7 +142,7 @@ pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
 }
 
 /// Returns true if a call is weight arithmetic on available constants.
-/// It will be constant-folded if it is selected, unless its result is wider ([`is_widened`]).
+/// It will be constant-folded if it is selected, unless its result is wider (`is_widened`).
 /// Only the main graph can store the result.
 pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
     let scope = &egraph.analysis;

@@ -103,7 +103,7 @@ mod tests {
     use crate::rules::rule::Expect;
 
     /// Returns the values whose incrementally updated facts or uses differ from newly computed ones.
-    /// Generated symbol names are ignored.
+    /// Sizes differ only if they contradict each other.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());
         editor.analyses();

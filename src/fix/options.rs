@@ -18,8 +18,9 @@ pub struct Options {
     /// Target opset; `None` keeps that of the model, or selects the closest one that all targets support.
     pub opset: Option<i64>,
     /// IR version to write.
-    /// `None` selects that of the target opset if the opset changes, and keeps that of the model otherwise, within the
-    /// versions that all targets support.
+    ///
+    /// With `None`, it is the version of the target opset if the opset changes, else the version of the model. It is
+    /// then limited to the versions that all targets support.
     pub ir_version: Option<i64>,
     /// Rules whose fixes are applied.
     ///

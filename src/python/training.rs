@@ -58,7 +58,7 @@ fn flag(name: &str, is_functional: bool) -> Option<Flag> {
 }
 
 impl<'t> Interpreter<'t> {
-    /// Reports functions that are called with an enabled training flag.
+    /// Reports calls that enable training mode, by a flag or by a dropout that is always on.
     pub fn ask_training(&mut self, name: &str, is_functional: bool, call: &Call<'t>) {
         let path = field(call.node, "function").map_or("", |function| text(function, self.source));
         if name == "scaled_dot_product_attention" {

@@ -77,7 +77,7 @@ def _judge(case) -> Row:
 
 
 def _difference(path, fused) -> str:
-    """Returns the difference between the outputs of two models on the inputs beside the first one, or an empty string."""
+    """Returns how the outputs of two models differ on inputs in the .npz file beside the first, or an empty string."""
     runs = collections.defaultdict(dict)
     for key, value in np.load(path.with_suffix(".npz")).items():
         number, name = key.split(".", 1)

@@ -38,7 +38,7 @@ struct Repaired {
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "repair",
-    summary: "Fixes faults by rules, and by batching where a size is baked in.",
+    summary: "Fixes faults by rules and built-in repairs, and by batching where a size is baked in.",
     codes: &[DYNAMIC_AXIS, INSERTED_CAST, CONVERTED_NODE, BODY_SIGNATURE, DECLARED_SHAPE_WRONG],
     phases: &[Phase::Fix],
     need: Need::Required,

@@ -50,7 +50,7 @@ impl Demands<'_> {
         Some(Demand { input: 1, size: size.clone(), fixed, kind })
     }
 
-    /// Returns a value of the dynamic sizes at which a block of the result contains parts of rows.
+    /// Returns a number such that blocks of the result split rows if all dynamic sizes equal it.
     ///
     /// `row` is the shape of a row. The sizes before the -1 in `target` split `rows` into blocks. At this value,
     /// neither the number of rows nor the number of blocks divides the other.

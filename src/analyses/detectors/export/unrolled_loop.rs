@@ -174,7 +174,7 @@ fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
     outputs.map(|tap| ((data, axis, 0), tap)).collect()
 }
 
-/// Returns the loop of a series of taps, if they form one, and marks its nodes.
+/// Returns the unrolled loop whose steps begin with these taps, if there is one; marks its nodes.
 fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [bool]) -> Option<Unrolled> {
     taps.sort_by_key(|tap| tap.start);
     taps.dedup_by_key(|tap| tap.start);

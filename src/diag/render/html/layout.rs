@@ -9,7 +9,7 @@ const GAP: f64 = 16.0;
 /// Number of passes that reorder the layers, and of passes that move them.
 const SWEEPS: usize = 10;
 
-/// Size of a shape, and whether it is placed directly above its first user.
+/// Width of a shape, and whether it is placed directly above its first user.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
     pub width: f64,
