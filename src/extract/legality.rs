@@ -20,7 +20,8 @@ pub struct Target {
     pub imports: Vec<OpsetImport>,
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
-    /// Profiles that restrict only the calls that built-in rules add; calls of the source are kept.
+    /// Profiles that restrict the calls that built-in rules add, but not those of the source.
+    /// Empty unless `profiles` is.
     pub added: Vec<Arc<Profile>>,
 }
 

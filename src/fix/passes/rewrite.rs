@@ -70,7 +70,9 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
     for graph in inner_first(editor.model()) {
         let mut target = target::target(imports(editor.model(), graph), options.opset);
         target.profiles = kernels::profiles(options, is_other);
-        target.added = kernels::preferred(options);
+        if target.profiles.is_empty() {
+            target.added = kernels::onnxruntime();
+        }
         let pricing = options.optimize.then_some(&options.pricing);
         let task = extract::Task {
             target: &target,
@@ -95,7 +97,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         let mut done = extract::run(model, graph, facts, uses, &task);
         if !matches!(done, extract::Done::Planned { .. }) && target.profiles.len() != options.targets.len() {
             // The preferred runtime may have no kernel for a node of the result: try again without the preference.
-            let target = Target { profiles: options.targets.clone(), added: Vec::new(), ..target.clone() };
+            let target = Target { profiles: options.targets.clone(), ..target.clone() };
             done = extract::run(model, graph, facts, uses, &extract::Task { target: &target, ..task });
         }
         match done {
