@@ -83,7 +83,7 @@
 //! # Features
 //! `tools` (default) provides the commands, which a program can call through `command`. With
 //! `default-features = false`, a program needs none of their dependencies. `evidence` adds linting of
-//! Python and exporter logs, and with it a Python parser.
+//! Python and exporter logs, and with it a Python parser. `remote` adds [`mod@remote`] files at URIs.
 #![warn(missing_docs)]
 
 #[doc(hidden)]
@@ -118,6 +118,7 @@ pub mod lint;
 #[doc(hidden)]
 pub mod python;
 pub mod read;
+pub mod remote;
 #[doc(hidden)]
 pub mod rule_tests;
 pub mod rules;

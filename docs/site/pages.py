@@ -8,6 +8,7 @@ DOCUMENTS = [
     ("", "configuration.md", "Configuration"),
     ("docs/suppressions.md", "suppressions.md", "Suppressions"),
     ("docs/dynamic.md", "dynamic.md", "Dynamic axes"),
+    ("docs/remote.md", "remote.md", "Remote models"),
     ("docs/formats.md", "formats.md", "Output formats"),
     ("docs/integrations.md", "integrations.md", "Integrations"),
     ("python/README.md", "python.md", "Python"),

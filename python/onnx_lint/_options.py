@@ -25,6 +25,9 @@ class LintOptions(TypedDict, total=False):
     path_map: Mapping[str, Path]
     export_log: Path
     baseline: Path
+    deadline: int
+    memory: int
+    no_cache: bool
     config: Path
     isolated: bool
     jobs: int
@@ -56,6 +59,7 @@ class FixOptions(TypedDict, total=False):
     fix_shape: Mapping[str, Sequence[int]]
     verify: bool
     report: Path
+    deadline: int
     save_as_external_data: bool
     size_threshold: int
     config: Path

@@ -2,6 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::Failure;
+use crate::remote::Uri;
+
 /// Returns the absolute path without `.` and `..`.
 ///
 /// It does not follow symlinks, since a file of a repository may be a link to a place outside.
@@ -25,6 +28,16 @@ pub fn below(path: &Path, folder: &Path) -> Option<String> {
     folder.parent()?;
     let relative = path.strip_prefix(folder).ok()?;
     (relative != Path::new("")).then(|| slashes(relative))
+}
+
+/// Refuses a URI, for commands that read files of this machine only.
+pub fn local(path: &Path) -> Result<&Path, Failure> {
+    let shown = match Uri::parse(&path.to_string_lossy()) {
+        None => return Ok(path),
+        Some(Ok(uri)) => uri.shown().to_string(),
+        Some(Err(why)) => return Err(Failure::new(why)),
+    };
+    Err(Failure::new(format!("{shown}: URIs are not supported here: download the file first")))
 }
 
 /// Returns the path with forward slashes.

@@ -8,7 +8,8 @@ use bytes::Bytes;
 
 use crate::diag::reason;
 use crate::read::file;
-use crate::read::sniff::Kind;
+use crate::read::sniff::{Kind, sniff};
+use crate::remote::Source;
 
 /// File, standard input, or data in memory.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Input {
     pub kind: Option<Kind>,
     /// Content, if it is in memory and need not be read.
     pub content: Option<Bytes>,
+    /// Remote file, if it is at a URI.
+    pub remote: Option<Source>,
 }
 
 impl Input {
@@ -30,7 +33,20 @@ impl Input {
     pub fn new(path: &Path, named: bool) -> Self {
         let name = path.to_string_lossy().replace('\\', "/");
         let name = name.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&name);
-        Input { name: Arc::from(name), path: Some(path.to_owned()), named, kind: None, content: None }
+        Input {
+            name: Arc::from(name),
+            path: Some(path.to_owned()),
+            named,
+            kind: None,
+            content: None,
+            remote: None,
+        }
+    }
+
+    /// Creates an input for the file at a URI.
+    pub fn at(remote: Source) -> Self {
+        let name = remote.uri().shown().clone();
+        Input { name, path: None, named: true, kind: None, content: None, remote: Some(remote) }
     }
 
     /// Returns the directory of the file, or the current one if it is not a file.
@@ -41,11 +57,23 @@ impl Input {
         }
     }
 
+    /// Returns the kind of file, by its name and content; `None` if it cannot be read.
+    pub fn sniff(&self) -> Option<Kind> {
+        let start = || match &self.remote {
+            Some(remote) => Some(remote.file().ok()?.start()),
+            None => self.read().ok(),
+        };
+        self.kind.or_else(|| Some(sniff(&self.name, &start()?)))
+    }
+
     /// Reads its content.
     ///
     /// # Errors
     /// The file cannot be read; the message is meant for users.
     pub fn read(&self) -> io::Result<Bytes> {
+        if let Some(remote) = &self.remote {
+            return remote.file().and_then(|file| file.whole()).map_err(io::Error::other);
+        }
         let read = match (&self.content, &self.path) {
             (Some(content), _) => Ok(content.clone()),
             (None, Some(path)) => file::read(path),

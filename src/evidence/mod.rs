@@ -6,6 +6,7 @@ pub mod input;
 mod logged;
 mod program;
 mod python_sources;
+mod remote;
 
 pub use accepted::Accepted;
 pub use input::Input;
@@ -18,6 +19,8 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, RuleId, Sink};
+use crate::graph::Model;
+use crate::graph::syntax::TextSpans;
 use crate::lint::{self, LintOptions};
 use crate::read::sniff::{Kind, sniff};
 use crate::read::{any, torchscript};
@@ -55,8 +58,15 @@ const UNTRUSTWORTHY: [RuleId; 1] = [rule_ids::BAD_TENSOR_DATA];
 ///
 /// `log` has the findings of the exporter log; those about nodes of this model are reported here.
 pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
-    let linted = match input.read() {
-        Ok(bytes) => lint_bytes(input, bytes, options, log),
+    let read = match &input.remote {
+        Some(remote) => remote::read(input, remote),
+        None => input.read().map(|bytes| Content::new(input, bytes)),
+    };
+    let linted = match read {
+        Ok(content) => {
+            let linted = lint_content(input, content, options, log);
+            input.remote.as_ref().and_then(remote::finish).map_or(linted, Linted::unreadable)
+        }
         Err(error) => {
             let is_folder = input.path.as_deref().is_some_and(Path::is_dir);
             let what = if is_folder { "the folder cannot be searched" } else { "cannot be read" };
@@ -92,12 +102,51 @@ fn order(finding: &Finding) -> (u8, Arc<str>, u64, u32, Arc<str>, String) {
     (kind, group, first, second, finding.code.clone(), finding.message.clone())
 }
 
-fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding]) -> Linted {
-    let kind = input.kind.unwrap_or_else(|| sniff(&input.name, &bytes));
+/// Content of an input.
+#[derive(Debug)]
+enum Content {
+    /// The whole file.
+    Bytes(Kind, Bytes),
+    /// A model whose large tensors stay in its file, with the findings of its reader.
+    Model(Option<Box<Model>>, Vec<Finding>),
+}
+
+impl Content {
+    fn new(input: &Input, bytes: Bytes) -> Self {
+        Content::Bytes(input.kind.unwrap_or_else(|| sniff(&input.name, &bytes)), bytes)
+    }
+}
+
+/// Reads the model of an input; `None` if it has none.
+pub fn model(input: &Input) -> Option<Model> {
+    let content = match &input.remote {
+        Some(remote) => remote::read(input, remote).ok()?,
+        None => Content::new(input, input.read().ok()?),
+    };
+    match content {
+        Content::Bytes(kind, bytes) => any::model(kind, bytes).0,
+        Content::Model(model, _) => model.map(|model| *model),
+    }
+}
+
+fn lint_content(input: &Input, content: Content, options: &LintOptions, log: &[Finding]) -> Linted {
+    let (kind, bytes) = match content {
+        Content::Bytes(kind, bytes) => (kind, bytes),
+        Content::Model(model, findings) => {
+            return lint_graph(model.map(|model| *model), None, findings, options, log);
+        }
+    };
     match kind {
         Kind::Other if !input.named => Linted::new(Vec::new(), true),
         Kind::Onnx | Kind::OnnxText | Kind::Textproto | Kind::Json | Kind::LfsPointer | Kind::Other => {
-            lint_graph(kind, bytes, options, log)
+            let (model, spans, findings) = match kind {
+                Kind::OnnxText => any::onnx_text(&bytes),
+                _ => {
+                    let (model, findings) = any::model(kind, bytes);
+                    (model, None, findings)
+                }
+            };
+            lint_graph(model, spans, findings, options, log)
         }
         Kind::Pt2 => program::lint(input, &bytes, options),
         Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), options),
@@ -126,14 +175,13 @@ fn lint_notebook(input: &Input, bytes: &[u8], options: &LintOptions) -> Linted {
     }
 }
 
-fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) -> Linted {
-    let (model, spans, mut findings) = match kind {
-        Kind::OnnxText => any::onnx_text(&bytes),
-        _ => {
-            let (model, findings) = any::model(kind, bytes);
-            (model, None, findings)
-        }
-    };
+fn lint_graph(
+    model: Option<Model>,
+    spans: Option<TextSpans>,
+    mut findings: Vec<Finding>,
+    options: &LintOptions,
+    log: &[Finding],
+) -> Linted {
     let Some(model) = model else { return Linted::new(findings, false) };
     let spans = spans.as_ref();
     findings.extend(lint::lint_text(&model, spans, options));

@@ -16,6 +16,7 @@
 
 pub mod arena;
 pub mod attribute;
+pub mod deferred;
 pub mod dim;
 pub mod element;
 pub mod metadata;
@@ -34,6 +35,7 @@ pub mod uses;
 
 pub use arena::{Arena, GraphId, Id, NodeId, TensorId, ValueId};
 pub use attribute::{AttrKind, AttrValue, Attribute};
+pub use deferred::{Deferred, DeferredField, RangeRead};
 pub use dim::Dim;
 pub use element::ElemType;
 pub use metadata::Metadata;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::deferred::Deferred;
 use super::element::ElemType;
 use super::metadata::Metadata;
 
@@ -28,6 +29,8 @@ pub enum TensorData {
     Strings(Vec<Bytes>),
     /// Data in another file: `location`, `offset`, `length`, `checksum`, as written.
     External(Metadata),
+    /// Large elements of a remote file, which are read when they are needed.
+    Deferred(Deferred),
 }
 
 /// A tensor of an initializer or attribute.
@@ -104,8 +107,8 @@ impl Tensor {
     }
 
     /// Returns the elements packed as `raw_data`, whichever field holds them.
-    /// Returns `None` for strings, external data and unknown types. Does not check the number of elements
-    /// against `dims`.
+    /// Returns `None` for strings, external data, unknown types, and a failed read of deferred elements. Does not
+    /// check the number of elements against `dims`.
     pub fn packed(&self) -> Option<Bytes> {
         fn pack<T: Copy, const N: usize>(items: &[T], bytes: fn(T) -> [u8; N], width: usize) -> Bytes {
             items.iter().flat_map(|&item| bytes(item).into_iter().take(width)).collect()
@@ -116,6 +119,7 @@ impl Tensor {
         Some(match &self.data {
             TensorData::Absent => Bytes::new(),
             TensorData::Raw(raw) => raw.clone(),
+            TensorData::Deferred(deferred) => deferred.bytes()?,
             TensorData::Floats(items) => pack(items, f32::to_le_bytes, 4),
             TensorData::Doubles(items) => pack(items, f64::to_le_bytes, 8),
             TensorData::Int64s(items) => pack(items, i64::to_le_bytes, 8),

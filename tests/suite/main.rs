@@ -43,6 +43,7 @@ mod programs;
 mod provenance;
 mod pytorch;
 mod readme;
+mod remote;
 mod repairs;
 mod roundtrip;
 mod rule_files;

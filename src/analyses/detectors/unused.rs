@@ -10,6 +10,7 @@ use crate::diag::rule_ids::{DEAD_NODE, EQUAL_INITIALIZERS, UNUSED_INITIALIZER};
 use crate::diag::{Applicability, Finding, Sink};
 use crate::edit::{is_unused, unused_initializers};
 use crate::graph::{ElemType, GraphId, NodeId, TensorData, ValueId};
+use crate::read::onnx::sparse::LARGEST_READ;
 
 /// Detector of OPT001, OPT002 and OPT003.
 pub const DETECTORS: &[Detector] =
@@ -18,7 +19,7 @@ pub const DETECTORS: &[Detector] =
 /// Maximum number of names in a message.
 const SHOWN: usize = 3;
 /// Maximum size of an initializer to compare, in bytes: large weights are not read.
-const MAX_COMPARED: usize = 1 << 16;
+const MAX_COMPARED: usize = LARGEST_READ as usize;
 /// Minimum size of an initializer to compare, in bytes: smaller copies cost little.
 const MIN_COMPARED: usize = 256;
 

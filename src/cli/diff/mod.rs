@@ -14,7 +14,7 @@ use super::catalog::{Catalog, Extent};
 use super::fix::verify::Seen;
 use super::output::{self, When};
 use super::progress::Progress;
-use super::{Failure, Status, crash};
+use super::{Failure, Status, crash, paths};
 use crate::diag::{Finding, render};
 use crate::diff::{Comparison, compare, prepared};
 use crate::files::ModelFile;
@@ -39,6 +39,7 @@ struct Verdict<'a> {
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let progress = Progress::start(1, false);
     let catalog = Catalog::load(&args.rules, Extent::Fixing, args.color.when)?;
+    [&args.first, &args.second].into_iter().try_for_each(|path| paths::local(path).map(drop))?;
     let read = |path: &Path| {
         progress.phase(format!("reading {}", path.display()));
         progress.suspend(|| read(path, args.color.when))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{ArgGroup, Parser, ValueEnum};
 
@@ -16,6 +17,7 @@ use crate::extract::{CostModel, Objective};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options, Progress};
 use crate::fix::precision::Precision;
 use crate::graph::ElemType;
+use crate::remote::Limits;
 use crate::write::external::DEFAULT_THRESHOLD;
 
 /// Repairs and optimizes ONNX models, changes their opset, and converts PyTorch programs to ONNX.
@@ -23,8 +25,8 @@ use crate::write::external::DEFAULT_THRESHOLD;
 #[command(name = "onnx-fix", version = VERSION, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
-    /// Models, archives of `torch.export.save`, or TorchScript graphs in text form; `-` is standard input.
-    /// Several are processed in parallel
+    /// Models, archives of `torch.export.save`, or TorchScript graphs in text form.
+    /// Paths, or URIs (https, s3, gs, az, hf); `-` is standard input. Several are processed in parallel
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -186,6 +188,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub isolated: bool,
 
+    /// Time in which each remote file must be downloaded, in seconds [default: 3600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Configuration")]
+    pub deadline: Option<u64>,
+
     /// Number of models to process in parallel [default: number of cores]
     #[arg(long, value_name = "N", help_heading = "Configuration")]
     pub jobs: Option<usize>,
@@ -249,6 +255,11 @@ Exit status: 0 success; 1 a model cannot be fixed or converted, has errors, or w
 Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {
+    /// Returns the limits on each remote file.
+    pub fn limits(&self) -> Limits {
+        Limits { deadline: Duration::from_secs(self.deadline.unwrap_or(3600)), ..Limits::default() }
+    }
+
     /// Returns the options of the library for these arguments.
     pub fn options(&self, config: &Config, catalog: &Catalog) -> Result<Options, Failure> {
         Ok(Options {

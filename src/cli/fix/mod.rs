@@ -4,9 +4,11 @@ pub mod args;
 mod calibrate;
 mod display;
 mod explain;
+mod fetch;
 mod operators;
 pub mod outline;
 pub mod program;
+mod read;
 mod remaining;
 pub mod save;
 mod summary;
@@ -25,6 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::args::Args;
 use self::display::Display;
+use self::fetch::Fetched;
 use self::remaining::{Linter, Remaining};
 use self::summary::{required_changes, summary};
 use super::catalog::{Catalog, Extent};
@@ -37,9 +40,6 @@ use crate::diag::{Finding, Level, Selection, render};
 use crate::evidence::Input;
 use crate::files::{ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix, is_required};
-use crate::read::external::DataFolders;
-use crate::read::file;
-use crate::read::sniff::{Kind, sniff};
 use crate::rules::registry::RuleSet;
 
 /// Runs `onnx-fix` with these arguments on each input.
@@ -160,9 +160,15 @@ fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Fa
     let mut targets: FxHashSet<PathBuf> = FxHashSet::default();
     let mut tasks = Vec::new();
     for input in &args.inputs {
+        let is_remote = fetch::uri(input)?.is_some();
+        if is_remote && args.in_place {
+            return Err(Failure::new(
+                "--in-place: a remote file cannot be replaced; write to a file with -o",
+            ));
+        }
         let target = match &args.output_dir {
             Some(folder) => {
-                let name = input.file_name().filter(|_| !is_stdin(input));
+                let name = fetch::file_name(input).filter(|_| !is_stdin(input));
                 let no_name =
                     || Failure::new("--output-dir: standard input has no name; write to a file with -o");
                 let mut target = folder.join(name.ok_or_else(no_name)?);
@@ -177,7 +183,7 @@ fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Fa
         if let Some(target) = target.iter().find(|target| !targets.insert((*target).clone())) {
             return Err(Failure::at(target, "several results would be written to this file"));
         }
-        let folder = folder_of(input);
+        let folder = if is_remote { Path::new(".") } else { folder_of(input) };
         let settings = match by_folder.get(folder) {
             Some(settings) => settings.clone(),
             None => {
@@ -231,10 +237,11 @@ impl Task<'_> {
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
         let Settings { rules, options, .. } = &*self.settings;
-        let progress = self.progress.receiver(&self.input.display().to_string());
+        let progress = self.progress.receiver(&fetch::name(self.input));
         progress.enter("reading");
+        let fetched = fetch::fetch(self.input, args.limits())?;
         let options = &Options { progress, ..options.clone() };
-        let (mut source, is_imported) = match read(self.input, content, args, rules, done)? {
+        let (mut source, is_imported) = match read::read(&fetched, content, args, rules, done)? {
             Ok(source) => source,
             Err(status) => return Ok(status),
         };
@@ -272,7 +279,7 @@ impl Task<'_> {
             }
         }
         let external = args.save_as_external_data || is_external;
-        let ended = self.finish(args, &source, &outcome, external, done);
+        let ended = self.finish(args, (&source, &fetched), &outcome, external, done);
         done.report = Some(outcome.report);
         ended
     }
@@ -281,7 +288,7 @@ impl Task<'_> {
     fn finish(
         &self,
         args: &Args,
-        source: &ModelFile,
+        (source, fetched): (&ModelFile, &Fetched),
         outcome: &Outcome,
         external: bool,
         done: &mut Done,
@@ -306,7 +313,7 @@ impl Task<'_> {
             done.said += &summary(&source.name, &source.model, outcome, display(args));
             done.said += &required_changes(&outcome.report, &self.settings.ignored, display(args));
         }
-        let remaining = self.remaining(source, outcome)?;
+        let remaining = self.remaining((source, fetched), outcome)?;
         let is_written = remaining.may_write(args.allow_errors);
         let status = if remaining.is_fatal() { Status::Found } else { Status::Clean };
         if !remaining.errors.is_empty() {
@@ -329,8 +336,12 @@ impl Task<'_> {
     }
 
     /// Returns the errors in the result.
-    fn remaining(&self, source: &ModelFile, outcome: &Outcome) -> Result<Remaining, Failure> {
-        let input = Input { name: source.name.clone(), ..Input::new(self.input, true) };
+    fn remaining(
+        &self,
+        (source, fetched): (&ModelFile, &Fetched),
+        outcome: &Outcome,
+    ) -> Result<Remaining, Failure> {
+        let input = Input { name: source.name.clone(), ..Input::new(&fetched.path, true) };
         let Settings { catalog, rules, options, lint, .. } = &*self.settings;
         let linter = Linter { input: &input, settings: lint, catalog, rules };
         let result = outcome.changed.then_some(&outcome.model);
@@ -355,44 +366,4 @@ fn display(args: &Args) -> Display {
 /// Returns the folder of the model; the current folder for standard input.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Reads the model at `path` or from standard input.
-///
-/// The second result is true if the model was converted from a PyTorch program. Adds faults to `done`; returns the exit
-/// status as the inner error if the input is unusable.
-fn read(
-    path: &Path,
-    content: Option<Bytes>,
-    args: &Args,
-    rules: &RuleSet,
-    done: &mut Done,
-) -> Result<Result<(ModelFile, bool), Status>, Failure> {
-    let (name, bytes) = match (path == Path::new("-"), content) {
-        (true, Some(content)) => ("<model>".into(), Ok(content)),
-        (true, None) => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
-        (false, _) => (path.to_string_lossy(), file::read(path)),
-    };
-    let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
-    let kind = sniff(&name, &bytes);
-    let is_imported = matches!(kind, Kind::Pt2 | Kind::TorchScript);
-    let weights = args.weights.as_deref();
-    if let Some(weights) = weights.filter(|_| kind != Kind::TorchScript) {
-        return Err(Failure::at(weights, "--weights: only for TorchScript graphs in text form"));
-    }
-    let opened = match is_imported {
-        true => program::imported(&name, kind, bytes, weights, DataFolders::of_model(path), rules)?,
-        false => ModelFile::read(&name, bytes, &DataFolders::of_model(path))
-            .map_err(|faults| (faults, Status::Failed)),
-    };
-    Ok(match opened {
-        Ok(source) => {
-            done.say(&name, &source.findings, args);
-            Ok((source, is_imported))
-        }
-        Err((findings, status)) => {
-            done.say(&name, &findings, args);
-            Err(status)
-        }
-    })
 }

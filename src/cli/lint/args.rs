@@ -1,6 +1,7 @@
 //! The arguments of `onnx-lint`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
@@ -11,6 +12,7 @@ use crate::cli::output::Color;
 use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
+use crate::remote::Limits;
 
 /// Finds faults in ONNX models and in the PyTorch programs behind them.
 ///
@@ -23,7 +25,7 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// Files, and folders to search; `-` is standard input
+    /// Files, folders to search, and URIs (https, s3, gs, az, hf); `-` is standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
@@ -155,6 +157,18 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub write_baseline: bool,
 
+    /// Time in which each remote file must be read, in seconds [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Remote files")]
+    pub deadline: Option<u64>,
+
+    /// Memory for the parts of each remote file that are read, in MB [default: 512]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..1 << 20), help_heading = "Remote files")]
+    pub memory: Option<u64>,
+
+    /// Do not store the read parts of remote files on disk
+    #[arg(long, help_heading = "Remote files")]
+    pub no_cache: bool,
+
     /// Use this configuration file instead of the nearest one above each file
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
@@ -180,6 +194,16 @@ pub enum Command {
 }
 
 impl Args {
+    /// Returns the limits on each remote file.
+    pub fn limits(&self) -> Limits {
+        let known = Limits::default();
+        Limits {
+            deadline: self.deadline.map_or(known.deadline, Duration::from_secs),
+            memory: self.memory.map_or(known.memory, |megabytes| megabytes << 20),
+            cache: !self.no_cache,
+        }
+    }
+
     /// Returns true if the run covers the whole project.
     /// The project is the folder of `config`; without a file, it is the Git repository, or else the current folder.
     pub fn is_whole(&self, config: &Config) -> bool {

@@ -14,6 +14,7 @@ use crate::diag::reason;
 use crate::evidence::Input;
 use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
+use crate::remote::{Source, Uri};
 
 /// File name suffixes that a folder search accepts. Files named explicitly may have any.
 const SUFFIXES: [&str; 9] =
@@ -41,7 +42,10 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
             let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
             let kind = content.and_then(|content| in_memory(&name, content));
             let content = content.cloned().or_else(held);
-            found.inputs.push(Input { name, path: None, named: true, kind, content });
+            found.inputs.push(Input { name, path: None, named: true, kind, content, remote: None });
+        } else if let Some(uri) = Uri::parse(&path.to_string_lossy()) {
+            let uri = uri.map_err(Failure::new)?;
+            found.inputs.push(Input::at(Source::new(uri, args.limits())));
         } else if path.is_dir() {
             search(path, configs, &mut found)?;
         } else if args.force_exclude && is_excluded(path, configs)? {
@@ -51,7 +55,10 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
         }
     }
     let mut seen = rustc_hash::FxHashSet::default();
-    found.inputs.retain(|input| seen.insert(input.path.as_deref().map(target)));
+    let key = |input: &Input| {
+        (input.path.as_deref().map(target), input.remote.as_ref().map(|remote| remote.uri().clone()))
+    };
+    found.inputs.retain(|input| seen.insert(key(input)));
     Ok(found)
 }
 

@@ -7,14 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::cli::fix::outline::outline;
 use crate::diag::{Applicability, Finding, Selection};
-use crate::evidence::Input;
+use crate::evidence::{self, Input};
 use crate::fix::{Options, fix};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
 use crate::infer::{self, infer};
 use crate::lint::picture::{Painter, summary};
-use crate::read::any;
-use crate::read::sniff::sniff;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::Phase;
 
@@ -29,7 +27,7 @@ const MOST_CHANGED: usize = 2_000;
 
 /// Adds pictures to the findings of a model that are at a node. Returns facts about the model.
 pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) -> Option<Vec<(&'static str, String)>> {
-    let model = input.read().ok().and_then(|bytes| any::model(sniff(&input.name, &bytes), bytes).0)?;
+    let model = evidence::model(input)?;
     let facts = infer(&model, infer::Options::default());
     let uses = Uses::new(&model);
     let painter = Painter::new(&model, &facts, &uses);

@@ -197,8 +197,7 @@ fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
 
 /// Returns the language of an input, if it can have suppression comments.
 fn language(input: &Input) -> Option<Language> {
-    let kind = input.kind.or_else(|| Some(sniff(&input.name, &input.read().ok()?)));
-    match kind? {
+    match input.sniff()? {
         Kind::Python | Kind::Notebook => Some(Language::Python),
         Kind::OnnxText => Some(Language::OnnxText),
         _ => None,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Args;
 use crate::cli::catalog::Catalog;
-use crate::cli::{Failure, Status, output, selectors};
+use crate::cli::{Failure, Status, output, paths, selectors};
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::Span;
 use crate::graph::uses::Uses;
@@ -29,7 +29,7 @@ pub fn why_not(args: &Args, rule: &str, node: &str, catalog: &Catalog) -> Result
         let code = codes.first().copied().unwrap_or(rule);
         return Err(Failure::new(format!("--why-not: {code} is a built-in analysis, which has no pattern")));
     };
-    let model = read(path)?;
+    let model = read(paths::local(path)?)?;
     let node = find(&model, node)
         .ok_or_else(|| Failure::new(format!("--why-not: {} has no node `{node}`", path.display())))?;
     let findings = reasons(&model, rule, node);

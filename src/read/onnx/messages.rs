@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::sparse::Sparse;
 use crate::graph::names::Interner;
 use crate::graph::{
     DeclaredDim, DeclaredShape, Dimension, Metadata, OpsetImport, QuantAnnotation, SparseTensor, Tensor,
@@ -20,6 +21,8 @@ const EXTERNAL: i32 = 1;
 #[derive(Default)]
 pub struct Messages {
     names: Interner,
+    /// The copy that is converted, if it has placeholders for large tensors.
+    pub sparse: Option<Sparse>,
 }
 
 impl Messages {
@@ -73,7 +76,8 @@ impl Messages {
         if tensor.data_location == Some(EXTERNAL) || !tensor.external_data.is_empty() {
             TensorData::External(self.metadata(tensor.external_data))
         } else if let Some(raw) = tensor.raw_data {
-            TensorData::Raw(raw)
+            let deferred = self.sparse.as_ref().and_then(|sparse| sparse.deferred(&raw));
+            deferred.map_or(TensorData::Raw(raw), TensorData::Deferred)
         } else if !tensor.float_data.is_empty() {
             TensorData::Floats(tensor.float_data)
         } else if !tensor.int32_data.is_empty() {

@@ -2,18 +2,25 @@
 //!
 //! It is protobuf over a memory-mapped file; `raw_data` is not copied.
 
+mod cursor;
 pub(crate) mod forms;
 mod messages;
 mod scope;
+pub mod sparse;
+mod stop;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message;
 
 pub use forms::{read_json, read_textproto};
+use sparse::Sparse;
+use stop::Stop;
 
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
-use crate::graph::Model;
+use crate::graph::{Model, RangeRead};
 use crate::proto::ModelProto;
 
 /// Reports a file that is not a model.
@@ -29,7 +36,11 @@ fn not_protobuf(bytes: &[u8], error: &prost::DecodeError) -> Finding {
     if let Some(start) = text_start(bytes) {
         return unreadable(format!("not a valid ONNX model, but text that starts with `{start}`"));
     }
-    unreadable(format!("not a valid ONNX model (truncated?): {}", reason(error)))
+    invalid(&reason(error))
+}
+
+fn invalid(why: &str) -> Finding {
+    unreadable(format!("not a valid ONNX model (truncated?): {why}"))
         .help("export or download the model again")
 }
 
@@ -54,7 +65,7 @@ fn no_graph() -> Finding {
         .help("save a `ModelProto` with a `graph`; a `TensorProto` or `GraphProto` on its own is not a model")
 }
 
-fn unknown_fields(written: usize, read: usize) -> Finding {
+fn unknown_fields(written: u64, read: u64) -> Finding {
     let message =
         format!("the file has fields unknown to this version: only {written} of {read} bytes were decoded");
     rule_ids::UNKNOWN_FIELDS
@@ -69,17 +80,55 @@ pub fn read(bytes: Bytes) -> (Option<Model>, Vec<Finding>) {
     if bytes.is_empty() {
         return (None, vec![empty()]);
     }
-    let mut findings = Vec::new();
-    let proto = match ModelProto::decode(bytes.clone()) {
+    let proto = match decode(&bytes) {
         Ok(proto) => proto,
-        Err(error) => return (None, vec![not_protobuf(&bytes, &error)]),
+        Err(fault) => return (None, vec![*fault]),
     };
-    if proto.graph.is_none() {
-        return (None, vec![no_graph()]);
-    }
-    let written = proto.encoded_len();
-    if written != bytes.len() {
-        findings.push(unknown_fields(written, bytes.len()));
-    }
+    let findings = decoded(&proto, bytes.len() as u64, 0);
     (Some(scope::Builder::default().model(proto)), findings)
+}
+
+/// Like [`read`], but reads only the parts of a file that linting needs.
+///
+/// Large tensors stay in the file.
+/// Returns `None` if the file must be read as a whole instead.
+pub fn read_sparse(source: Arc<dyn RangeRead>) -> Option<(Option<Model>, Vec<Finding>)> {
+    let size = source.size();
+    if size == 0 {
+        return Some((None, vec![empty()]));
+    }
+    let sparse = match Sparse::read(source) {
+        Ok(sparse) => sparse,
+        Err(Stop::Unusual) => return None,
+        Err(Stop::Malformed(why)) => return Some((None, vec![invalid(why)])),
+        Err(Stop::TooLarge(limit)) => {
+            let limit = limit >> 20;
+            let message = format!("the model has more than {limit} MB besides its large tensors");
+            return Some((None, vec![unreadable(message)]));
+        }
+        // The owner of the source reports the failure.
+        Err(Stop::Unavailable) => return Some((None, Vec::new())),
+    };
+    let proto = match decode(&sparse.bytes) {
+        Ok(proto) => proto,
+        Err(fault) => return Some((None, vec![*fault])),
+    };
+    let findings = decoded(&proto, size, sparse.omitted);
+    Some((Some(scope::Builder::of_sparse(sparse).model(proto)), findings))
+}
+
+fn decode(bytes: &Bytes) -> Result<ModelProto, Box<Finding>> {
+    match ModelProto::decode(bytes.clone()) {
+        Ok(proto) if proto.graph.is_none() => Err(Box::new(no_graph())),
+        Ok(proto) => Ok(proto),
+        Err(error) => Err(Box::new(not_protobuf(bytes, &error))),
+    }
+}
+
+/// Returns the findings about a decoded message.
+///
+/// Its file has `size` bytes, `omitted` of which were not decoded.
+fn decoded(proto: &ModelProto, size: u64, omitted: u64) -> Vec<Finding> {
+    let written = proto.encoded_len() as u64 + omitted;
+    if written == size { Vec::new() } else { vec![unknown_fields(written, size)] }
 }

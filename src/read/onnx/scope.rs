@@ -5,6 +5,7 @@ use std::sync::Arc;
 use prost::Message;
 
 use super::messages::Messages;
+use super::sparse::Sparse;
 use crate::graph::names::Scopes;
 use crate::graph::{
     Arena, AttrKind, AttrValue, Attribute, Def, Function, Graph, GraphId, Initial, Model, Node, NodeId,
@@ -23,6 +24,13 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Creates a builder for a copy with placeholders for large tensors.
+    pub fn of_sparse(sparse: Sparse) -> Self {
+        let mut builder = Builder::default();
+        builder.messages.sparse = Some(sparse);
+        builder
+    }
+
     /// Converts a model with all its graphs and functions.
     pub fn model(mut self, proto: ModelProto) -> Model {
         self.model = Model {

@@ -58,6 +58,7 @@ pub fn tensor(tensor: &Tensor) -> TensorProto {
     match &tensor.data {
         TensorData::Absent => {}
         TensorData::Raw(raw) => proto.raw_data = Some(raw.clone()),
+        TensorData::Deferred(_) => proto.raw_data = tensor.packed(),
         TensorData::Floats(floats) => proto.float_data = floats.clone(),
         TensorData::Int32s(ints) => proto.int32_data = ints.clone(),
         TensorData::Int64s(ints) => proto.int64_data = ints.clone(),

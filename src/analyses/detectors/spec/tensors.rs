@@ -8,7 +8,7 @@ use crate::diag::rule_ids::BAD_TENSOR_DATA;
 use crate::diag::{Finding, Sink};
 use crate::graph::syntax::dims;
 use crate::graph::{
-    AttrValue, ElemType, Initial, NodeId, SparseTensor, Tensor, TensorData, TensorId, ValueId,
+    AttrValue, DeferredField, ElemType, Initial, NodeId, SparseTensor, Tensor, TensorData, TensorId, ValueId,
 };
 
 /// Detector of SPC022.
@@ -106,17 +106,26 @@ fn fault(tensor: &Tensor) -> Option<String> {
 fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usize>)> {
     let is = |fits: bool, wanted: Vec<usize>| if fits { wanted } else { Vec::new() };
     let bits = elem.bits().unwrap_or(0);
+    let raw_counts = |held: usize| (held, is(bits > 0, tensor.byte_len().into_iter().collect()));
+    // A complex number is a pair of entries.
+    let float_counts = |held: usize| match elem {
+        ElemType::Complex64 => (held, vec![len.saturating_mul(2)]),
+        _ => (held, is(elem == ElemType::Float, vec![len])),
+    };
+    let double_counts = |held: usize| match elem {
+        ElemType::Complex128 => (held, vec![len.saturating_mul(2)]),
+        _ => (held, is(elem == ElemType::Double, vec![len])),
+    };
     Some(match &tensor.data {
         TensorData::External(_) => return None,
         TensorData::Absent => (0, vec![len]),
-        TensorData::Raw(raw) => (raw.len(), is(bits > 0, tensor.byte_len().into_iter().collect())),
-        TensorData::Floats(floats) => match elem {
-            ElemType::Complex64 => (floats.len(), vec![len.saturating_mul(2)]),
-            _ => (floats.len(), is(elem == ElemType::Float, vec![len])),
-        },
-        TensorData::Doubles(floats) => match elem {
-            ElemType::Complex128 => (floats.len(), vec![len.saturating_mul(2)]),
-            _ => (floats.len(), is(elem == ElemType::Double, vec![len])),
+        TensorData::Raw(raw) => raw_counts(raw.len()),
+        TensorData::Floats(items) => float_counts(items.len()),
+        TensorData::Doubles(items) => double_counts(items.len()),
+        TensorData::Deferred(deferred) => match deferred.field() {
+            DeferredField::Raw => raw_counts(deferred.byte_len()),
+            DeferredField::Floats => float_counts(deferred.byte_len() / 4),
+            DeferredField::Doubles => double_counts(deferred.byte_len() / 8),
         },
         TensorData::Int64s(ints) => (ints.len(), is(elem == ElemType::Int64, vec![len])),
         TensorData::Uint64s(ints) => {
@@ -144,6 +153,11 @@ fn field(data: &TensorData) -> (&'static str, &'static str) {
         TensorData::Uint64s(_) => ("uint64_data", "entries"),
         TensorData::Strings(_) => ("string_data", "entries"),
         TensorData::External(_) => ("external_data", "bytes"),
+        TensorData::Deferred(deferred) => match deferred.field() {
+            DeferredField::Raw => ("raw_data", "bytes"),
+            DeferredField::Floats => ("float_data", "entries"),
+            DeferredField::Doubles => ("double_data", "entries"),
+        },
     }
 }
 

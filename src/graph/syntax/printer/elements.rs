@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::graph::syntax::number::{FloatText, write_float};
-use crate::graph::{ElemType, Tensor, TensorData};
+use crate::graph::{Deferred, DeferredField, ElemType, Tensor, TensorData};
 
 use super::push_quoted;
 
@@ -15,6 +15,7 @@ pub fn push_elements(out: &mut String, tensor: &Tensor, separator: &str, limit: 
     match &tensor.data {
         TensorData::Absent | TensorData::External(_) => {}
         TensorData::Raw(raw) => return push_raw(&mut list, tensor, raw),
+        TensorData::Deferred(deferred) => return push_deferred(&mut list, tensor, deferred),
         TensorData::Floats(items) => list.floats(items.iter().copied()),
         TensorData::Doubles(items) => list.floats(items.iter().copied()),
         TensorData::Int32s(items) => list.all(items),
@@ -26,6 +27,16 @@ pub fn push_elements(out: &mut String, tensor: &Tensor, separator: &str, limit: 
                 push_quoted(list.out, &String::from_utf8_lossy(item));
             }
         }
+    }
+    true
+}
+
+fn push_deferred(list: &mut List, tensor: &Tensor, deferred: &Deferred) -> bool {
+    let Some(bytes) = deferred.bytes() else { return false };
+    match deferred.field() {
+        DeferredField::Raw => return push_raw(list, tensor, &bytes),
+        DeferredField::Floats => list.floats(chunks(&bytes).map(f32::from_le_bytes)),
+        DeferredField::Doubles => list.floats(chunks(&bytes).map(f64::from_le_bytes)),
     }
     true
 }

@@ -1,0 +1,27 @@
+//! Linting of a remote file: of an ONNX model, only the parts that are needed are read.
+
+use std::io;
+
+use super::{Content, Input};
+use crate::diag::{Finding, Place, rule_ids};
+use crate::read::onnx;
+use crate::read::sniff::{Kind, sniff};
+use crate::remote::Source;
+
+/// Reads the parts of a remote file that linting needs.
+pub fn read(input: &Input, remote: &Source) -> io::Result<Content> {
+    let file = remote.file().map_err(io::Error::other)?;
+    let kind = input.kind.unwrap_or_else(|| sniff(&input.name, &file.start()));
+    if kind == Kind::Onnx
+        && let Some((model, findings)) = onnx::read_sparse(file.clone())
+    {
+        return Ok(Content::Model(model.map(Box::new), findings));
+    }
+    Ok(Content::Bytes(kind, file.whole().map_err(io::Error::other)?))
+}
+
+/// Ends reading, and returns the finding that replaces all others if a request failed.
+pub fn finish(remote: &Source) -> Option<Finding> {
+    let failure = remote.file().and_then(|file| file.finish()).err()?;
+    Some(rule_ids::UNREADABLE_MODEL.finding(format!("cannot be read: {failure}"), Place::File))
+}

@@ -1,0 +1,34 @@
+//! A URI whose file is opened on first use.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{Failure, Limits, RemoteFile, Uri, open};
+
+/// A URI, with its file once it is opened.
+#[derive(Clone, Debug)]
+pub struct Source {
+    uri: Uri,
+    limits: Limits,
+    file: Arc<OnceLock<Result<Arc<RemoteFile>, Failure>>>,
+}
+
+impl Source {
+    /// Creates a source whose file is not open.
+    pub fn new(uri: Uri, limits: Limits) -> Self {
+        Source { uri, limits, file: Arc::default() }
+    }
+
+    /// Returns the URI.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// Returns the file, and opens it on the first call.
+    ///
+    /// # Errors
+    /// The file does not exist or cannot be accessed.
+    pub fn file(&self) -> Result<&Arc<RemoteFile>, Failure> {
+        let opened = self.file.get_or_init(|| open(&self.uri, self.limits).map(Arc::new));
+        opened.as_ref().map_err(Failure::clone)
+    }
+}
