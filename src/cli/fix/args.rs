@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write each result to this folder, under the name of its input
+    /// Write each result to this folder, under the name of its input, with `.onnx` for `.pt2` and `.txt`
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "in_place", "check"], help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
 
@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
-    /// Print errors and warnings only, not the list of changes
+    /// Print findings only, not the list of changes
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
@@ -158,7 +158,7 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub no_optimize: bool,
 
-    /// Objective to minimize; latency never makes the file larger
+    /// Objective to minimize; with latency, the file grows only where each byte saves a nanosecond
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Changes")]
     pub optimize_for: OptimizeFor,
 
@@ -166,7 +166,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME=SIZE", value_delimiter = ',', value_parser = guess, help_heading = "Changes")]
     pub guess: Vec<(Arc<str>, i64)>,
 
-    /// Largest constant that folding may create, in bytes; the work allowed for folding scales with it
+    /// Largest constant that folding may create, in bytes; the work allowed for folding scales with it.
+    /// Small constants, and those not larger than the weights they replace, are always allowed
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 

@@ -17,7 +17,7 @@ use crate::remote::Limits;
 /// Finds faults in ONNX models and in the PyTorch programs behind them.
 ///
 /// Reads models (.onnx, .onnxtxt, .textproto, .json), torch.export archives (.pt2), TorchScript graphs
-/// (.torchir.txt), export logs (.log) and Python sources (.py).
+/// (.torchir.txt), export logs (.log) and Python sources (.py, .ipynb).
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-lint", version = VERSION, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true)]
@@ -83,7 +83,7 @@ pub struct Args {
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Evidence")]
     pub dynamic: Vec<crate::batching::request::FreeDim>,
 
-    /// Report what cannot be converted to this opset
+    /// Report nodes that are not valid at this opset; for a .pt2 program, what cannot be converted to it
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
 
