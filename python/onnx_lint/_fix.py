@@ -36,13 +36,16 @@ def fix(model: Any, *, output: PathLike | None = None, **options: Any) -> Any:
     directory.
 
     Raises:
-        OnnxLintError: the model cannot be fixed. No file is written.
+        OnnxLintError: the model cannot be fixed. No model is written.
     """
     return apply(model, output, **options)
 
 
 def apply(model: Any, output: PathLike | None, **options: Any) -> Any:
-    """Implements `fix`, without overloads."""
+    """Implements `fix`, without overloads.
+
+    With `verify`, sets `ORT_DYLIB_PATH` to the library of this interpreter, unless it is set.
+    """
     if options.get("verify"):
         os.environ.setdefault("ORT_DYLIB_PATH", _runtime())
     return fixed(model, arguments("fix", options, FixOptions), output)
@@ -76,7 +79,8 @@ def convert_version(model: Any, target_version: int, *, output: PathLike | None 
     errors of the input remain.
 
     Raises:
-        OnnxLintError: a node cannot be converted; the text names each such node, with the reason.
+        OnnxLintError: the input is not a model, or a node cannot be converted; the text names each such node, with the
+            reason.
     """
     return apply(model, output, opset=operator.index(target_version), allow_errors=True, **_ALONE)
 

@@ -42,10 +42,10 @@ def content(model: Any) -> bytes | None:
 
 
 def fixed(model: Any, arguments: list[str], output: PathLike | None) -> Any:
-    """Runs `onnx-fix` and returns the result: of the type of `model`, or the path `output`.
+    """Runs `onnx-fix` and returns `output`, or the result: of the type of `model`, or for a path, an `onnx.ModelProto`.
 
     Raises:
-        OnnxLintError: the model cannot be fixed. No file is written.
+        OnnxLintError: the model cannot be fixed. No model is written.
     """
     if output is not None:
         _run(model, arguments, os.fspath(output))

@@ -27,7 +27,8 @@ def export(
 ) -> Any:
     """Exports a model like `torch.onnx.export`, with the same arguments, and lints it.
 
-    Warnings of the tracer are shown as usual. They are also passed to the linter, which attributes them to nodes.
+    Warnings of the tracer are shown after the export. They are also passed to the linter, which attributes them to
+    nodes, unless `lint_options` has an `export_log`.
     `lint_options` are the options of `onnx_lint.lint`. The exported file is kept even if there are findings.
 
     Raises:
