@@ -15,7 +15,7 @@ fn parsed(graph: &str) -> Model {
     model.expect("a model")
 }
 
-/// Returns a chain of elementwise operators.
+/// Returns a chain of Relu, Add and Softmax nodes.
 pub fn chain(nodes: usize) -> Model {
     parsed(&chain_text(nodes))
 }

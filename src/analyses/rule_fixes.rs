@@ -22,7 +22,7 @@ pub struct Suggestion<'r> {
     pub is_at_place: bool,
 }
 
-/// Returns the fixes that `rules` provide for `findings`.
+/// Returns the rewrites that fix `findings`, and all those of rules that report their own findings.
 ///
 /// Fixes of baked sizes may repair only a part of the data flow.
 pub fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Suggestion<'r>> {

@@ -67,7 +67,7 @@ pub struct Config {
 pub struct Suppress {
     /// Codes, prefixes or names of rules.
     pub rules: Spanned<Vec<String>>,
-    /// A glob over node names.
+    /// A glob over node names; an unnamed node has the name of its first output, or else its operator.
     pub node: Option<String>,
     /// A glob over module paths, such as `/encoder/**`.
     pub module: Option<String>,

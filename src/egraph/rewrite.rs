@@ -34,7 +34,7 @@ pub enum Unapplied {
 pub struct Applied {
     /// Whether the e-graph changed.
     pub changed: bool,
-    /// Calls that were added.
+    /// Calls of the rewrite, including those that the e-graph already had.
     pub added: Vec<ENode>,
     /// Matched nodes of the graph, if the rewrite merged classes without adding calls.
     pub equated: Vec<NodeId>,

@@ -52,7 +52,8 @@ pub struct Step {
     pub code: Arc<str>,
     /// Matched calls, in pattern order; the last one is the root.
     pub matched: Vec<ENode>,
-    /// Added calls; none if the replacement is an existing class or a constant.
+    /// Calls of the replacement, including those that the e-graph already had.
+    /// There are none if it is a matched value or a constant.
     pub added: Vec<ENode>,
     /// Matched nodes of the graph, if no calls were added.
     pub equated: Vec<NodeId>,

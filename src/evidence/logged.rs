@@ -61,7 +61,7 @@ pub fn matched(
     matched
 }
 
-/// Lowers the level of findings about values that left the trace, except for branches on elements.
+/// Lowers the level of findings about traced constants, except for branches on elements.
 /// The log does not show whether they are faults: the size may be constant, or all inputs may take the
 /// same branch.
 fn proved_or_remark(finding: Finding) -> Finding {

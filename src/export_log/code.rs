@@ -63,9 +63,10 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
-/// Returns true if all conversions to numbers apply to arithmetic on names.
+/// Returns true if a line converts to numbers, and only by functions of names and arithmetic on them.
 ///
-/// In `int(h)` and `np.arange(w)`, such names are mostly sizes that an earlier line read.
+/// The functions are `int`, `round`, and those of `math` and `np`. In `int(h)` and `np.arange(w)`, such names are
+/// mostly sizes that an earlier line read.
 pub fn is_of_counts(code: &str) -> bool {
     let by_method = [".item()", ".tolist()", "float(", ".numpy("].iter().any(|call| code.contains(call));
     let mut conversions =

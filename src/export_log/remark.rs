@@ -126,7 +126,9 @@ impl Remark {
             .map_or("", |code| without_comment(code).trim())
     }
 
-    /// Returns true if a value left the trace, which is wrong only if it varies with the input.
+    /// Returns true if it is about a value that became a Python number or a constant during tracing.
+    ///
+    /// This is wrong only if the value varies with the input.
     pub fn is_of_a_value(&self) -> bool {
         matches!(
             self.kind,

@@ -24,7 +24,7 @@ pub struct Context<'a> {
     ///
     /// Repairs may change imports, so they are resolved again before the first rewrite.
     pub target: Target,
-    /// Report of limits and notes so far.
+    /// Report of the run so far.
     pub report: Report,
     /// The pass of each change.
     pub record: Record,

@@ -9,7 +9,7 @@ use crate::diag::Selection;
 use crate::extract::CostModel;
 use crate::targets::Profile;
 
-/// Default of `--fold-limit`: maximum size in bytes of a constant produced by constant folding.
+/// Default of `--fold-limit`, in bytes.
 pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
 
 /// Requested changes of a model.
@@ -19,8 +19,8 @@ pub struct Options {
     pub opset: Option<i64>,
     /// IR version to write.
     ///
-    /// With `None`, it is the version of the target opset if the opset changes, else the version of the model. It is
-    /// then limited to the versions that all targets support.
+    /// With `None`, it is the version of the target opset if the opset changes (at least 4 if an input has a default),
+    /// else the version of the model. It is then limited to the versions that all targets support.
     pub ir_version: Option<i64>,
     /// Rules whose fixes are applied.
     ///
@@ -39,10 +39,11 @@ pub struct Options {
     /// Inputs whose shapes are made static.
     pub fixed: Vec<FixedShape>,
     /// Target runtimes and devices.
-    /// The result uses opset and IR versions that all of them support, and nothing that one of them is known not to
-    /// support.
+    /// The result uses an opset that all of them support, an IR version that all of them support unless `ir_version`
+    /// is set, and nothing that one of them is known not to support.
     pub targets: Vec<Arc<Profile>>,
     /// Maximum size in bytes of a constant produced by constant folding.
+    /// It does not apply to constants that are small enough for the e-graph, or not larger than the weights they free.
     pub fold_limit: usize,
     /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
     /// Runtimes fuse these nodes into integer kernels, so folding them may change results and latency.

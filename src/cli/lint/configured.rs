@@ -17,8 +17,9 @@ use crate::evidence::Input;
 pub struct Entry {
     /// The rules, as written.
     pub words: Vec<String>,
-    /// The configuration file, and the place of the rules in it.
+    /// The configuration file.
     pub config: Arc<Path>,
+    /// The place of the rules in the configuration file.
     pub place: Option<TextPlace>,
     /// The codes of the rules.
     pub codes: Selection,

@@ -30,7 +30,7 @@ pub struct Discovered {
     pub inputs: Vec<Input>,
     /// The number of named files that the configuration excludes; 0 without `--force-exclude`.
     pub excluded: usize,
-    /// Links that the search of a folder could not follow, each with the reason.
+    /// Links, devices and pipes that the search of a folder skipped, each with the reason.
     pub skipped: Vec<String>,
 }
 

@@ -131,7 +131,8 @@ fn of_models<'a>(
     found
 }
 
-/// Completes the finding of a model with the rewrite, help and message of the source.
+/// Adds what only the finding of the source has: its rewrite and help.
+/// A different message becomes a note.
 fn complete(of_model: &mut Finding, of_source: &Finding) {
     if of_model.rewrite.is_none() {
         of_model.rewrite.clone_from(&of_source.rewrite);

@@ -325,7 +325,7 @@ fn internal_error(input: &Input, what: &str) -> Finding {
     Finding { file: input.name.clone(), ..finding }
 }
 
-/// Prints the findings and decides the exit status.
+/// Prints the findings, or writes them as a baseline; returns the exit status.
 fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
     let baseline = baseline(args, config);
     if args.write_baseline {

@@ -94,7 +94,7 @@ fn attribute(tokens: &Tokens, at: usize) -> Option<String> {
     Some(format!("**{}** of {}: `{}`", attr.name, schema.name, signature::attribute(attr)))
 }
 
-/// Returns a short description of a rule: its name, summary, and how its findings are fixed.
+/// Returns a short description of a rule: its name, summary, and the kind of its fix, if any.
 pub fn rule(code: &str, catalog: &Catalog) -> Option<String> {
     let (_, info) = catalog.iter().find(|(known, _)| *known == code)?;
     let fix = info.fix.map_or_else(String::new, |fix| format!(" `onnx-fix` has a fix ({fix})."));

@@ -64,7 +64,9 @@ pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     groups.iter().map(|group| made(findings, group)).collect()
 }
 
-/// Groups findings of one rule at one line of a file, because services show only one of them.
+/// Groups findings of one rule and level at one line of a file, as services show only one of them.
+///
+/// Findings without a line are grouped if they have the same wording.
 pub fn by_line(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let spot = spot(finding);

@@ -35,7 +35,7 @@ pub use summary::summary;
 /// Results of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// Files that were linted, as named on the command line, in output order.
+    /// Linted files, and configurations with findings, as the output names them, in output order.
     pub files: &'a [Arc<str>],
     /// Findings, in the order of `files`.
     pub findings: &'a [Finding],

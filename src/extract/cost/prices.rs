@@ -85,7 +85,7 @@ const SIZE: Prices = Prices {
 };
 
 /// Prices in nanoseconds, as measured by `tests/calibrate`.
-/// A byte of the file costs 1, so that the file does not grow.
+/// A byte of the file costs 1, so that the file grows only if each added byte saves a nanosecond.
 const LATENCY: Prices = Prices {
     node: 2000,
     view: 0,

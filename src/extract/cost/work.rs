@@ -33,7 +33,7 @@ impl FromIterator<(Arc<str>, i64)> for DimHints {
 pub struct Amount {
     /// Bytes read and written.
     pub bytes: u64,
-    /// Elements computed.
+    /// Elements of the first output.
     pub elements: u64,
     /// Products accumulated; only meaningful for operators that accumulate products.
     pub products: u64,

@@ -35,7 +35,7 @@ pub const PASS: Pass = Pass {
 /// Options of constant folding.
 #[derive(Clone, Copy, Debug)]
 struct Folding {
-    /// Maximum size of a constant, in bytes.
+    /// Maximum size in bytes of a constant, unless the weights that it frees are larger.
     limit: usize,
     /// Whether QuantizeLinear and DequantizeLinear of constants are folded.
     quantization: bool,

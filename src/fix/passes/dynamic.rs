@@ -109,7 +109,7 @@ fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
 
 /// Drops the sizes declared for subgraph inputs and outputs whose values depend on the sample.
 ///
-/// The ranks stay declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
+/// The new ranks are declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
 fn forget_bodies(model: &mut Model, carried: &[(ValueId, Layout)]) -> bool {
     let main = model.main;
     let mut is_changed = false;

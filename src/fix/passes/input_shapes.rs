@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass {
 /// Applies the `--fix-shape` requests.
 ///
 /// # Errors
-/// Requests for inputs that do not exist, or that do not match the declared shape.
+/// Findings about inputs that do not exist or have no declared shape, and shapes that do not fit the declared one.
 fn apply(editor: &mut Editor, options: &Options) -> Result<bool, Vec<Finding>> {
     let mut faults = Vec::new();
     for fixed in &options.fixed {

@@ -61,7 +61,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the finite element of a constant float that is farthest out of the range of `to`.
+/// Returns the finite element of a constant float with the largest magnitude outside the range of `to`.
 fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     let (least, most) = range(to)?;
     let array = fact.as_const().filter(|array| array.elem().is_float())?;

@@ -4,21 +4,24 @@ use super::escaped;
 use super::layout::{Block, Item, Layout, Link, layout};
 use crate::diag::picture::{Edge, Picture, Shape, ShapeKind};
 
-/// Height of a shape, and of an edge's label, in pixels.
+/// Height of a shape, in pixels.
 const HEIGHT: i64 = 40;
+/// Height of an edge's label.
 const LABEL: i64 = 16;
 
 /// Vertical space between two layers, in which edges bend.
 const BEND: i64 = 18;
 const MARGIN: i64 = 10;
 
-/// Width of a character of a title, and of a smaller name or label.
+/// Width of a character of a title or a name.
 const CHARACTER: i64 = 8;
+/// Width of a character of an edge's label.
 const SMALL: i64 = 7;
 const NARROWEST: i64 = 72;
 
-/// Maximum length of titles and names, and of labels.
+/// Maximum length of titles and names.
 const LONGEST: usize = 30;
+/// Maximum length of labels.
 const LONGEST_LABEL: usize = 22;
 
 /// Vertical extent of each layer.
