@@ -92,7 +92,7 @@ pub struct Args {
     #[command(flatten, next_help_heading = "Output")]
     pub color: Color,
 
-    /// Run the input and the result in ONNX Runtime; write nothing if they differ
+    /// Run the input and the result in ONNX Runtime; write nothing if they differ and no fix was unsafe
     #[arg(long, help_heading = "Output")]
     pub verify: bool,
 
@@ -252,7 +252,8 @@ impl From<OptimizeFor> for Objective {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 success; 1 a model cannot be fixed or converted, has errors, or would change with --check; 2 the run failed.
+Exit status: 0 success; 1 a model cannot be fixed or converted, has errors, fails --verify, \
+or would change with --check; 2 the run failed.
 Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {

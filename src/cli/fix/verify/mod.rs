@@ -49,7 +49,8 @@ const SIZES: [(usize, bool); 11] = [
 /// Exclusive upper bounds of integer inputs, tried in this order.
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
-/// Creates a finding. A finding below level error states what was compared, or why nothing was.
+/// Creates a finding.
+/// Below level error, it states what was compared, how unsafe fixes changed results, or why nothing was compared.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => rule_ids::RESULTS_DIFFER,
@@ -60,8 +61,8 @@ fn finding(level: Level, message: String) -> Finding {
 
 /// Runs `before` and the result, and compares their outputs.
 ///
-/// Differences are errors, or warnings if unsafe fixes were applied. Findings at lower levels state what was compared,
-/// or why nothing was.
+/// Differences are errors, or warnings if unsafe fixes were applied. Other findings below level error state what was
+/// compared, or why nothing was.
 ///
 /// `folder` has the external data of `before`.
 ///
