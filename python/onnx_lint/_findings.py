@@ -53,7 +53,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Fix:
-    """The change that `onnx-fix` would make. `applicability` is "safe" or "unsafe"."""
+    """The change that `onnx-fix` offers. `applicability` is "safe" or "unsafe"."""
 
     applicability: str
     summary: str

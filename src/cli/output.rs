@@ -59,7 +59,7 @@ pub struct Color {
 /// The value of `--color` and `--table`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// On a terminal.
+    /// On a terminal; for color, unless `TERM` is `dumb`.
     /// Color is also used if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, and never if `NO_COLOR` is set
     /// (<https://no-color.org>).
     #[default]

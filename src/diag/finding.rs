@@ -95,7 +95,7 @@ pub struct Finding {
     pub help: Option<String>,
     /// Related places, each with a message.
     pub related: Vec<Related>,
-    /// Fix that `onnx-fix` would apply, if any.
+    /// Fix that `onnx-fix` offers, if any.
     pub fix: Option<Fix>,
     /// Replacement for the Python code, if a single edit suffices.
     pub rewrite: Option<Rewrite>,

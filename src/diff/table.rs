@@ -37,8 +37,9 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weight {
     pub name: Arc<str>,
-    /// Type, as in `float[3,4]`; `None` if the model lacks the weight.
+    /// Type in the first model, as in `float[3,4]`; `None` if it lacks the weight.
     pub a: Option<String>,
+    /// Type in the second model.
     pub b: Option<String>,
     /// Maximum absolute difference; `None` if it was not computed.
     pub largest: Option<f64>,
@@ -134,7 +135,7 @@ fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
     named.collect()
 }
 
-/// Returns weights of equal names but different contents, and weights that only one model has.
+/// Returns weights of equal names but different or unknown contents, and those of only one model.
 /// A model has a weight if one of its weights has the same name or the same content.
 fn weights(a: &Model, b: &Model) -> Vec<Weight> {
     let (a, b) = (initializers(a), initializers(b));

@@ -15,7 +15,8 @@ struct Row<'a> {
     fixable: usize,
 }
 
-/// Returns a row for each rule, the most frequent first; a JSON array for JSON formats.
+/// Returns a row for each rule, the most frequent first, and the summary.
+/// For JSON formats, it is an array without a summary.
 pub fn statistics(findings: &[Finding], format: Format) -> String {
     let rows = rows(findings);
     if matches!(format, Format::Json | Format::JsonLines) {

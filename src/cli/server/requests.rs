@@ -166,8 +166,8 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
 
 /// Returns the definition of the name at a position of a rule file.
 ///
-/// Names are those of functions, patterns and rules, in this file or in those around it, and of values and attributes of
-/// the same rule.
+/// Names are those of functions, patterns and rules, in this file or in those around it, and of values and attributes
+/// of the same rule.
 fn rule_definition(
     workspace: &Workspace,
     at: &TextDocumentPositionParams,

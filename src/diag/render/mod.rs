@@ -95,7 +95,7 @@ pub enum Format {
     Rdjson,
     /// Azure Pipelines logging commands.
     Azure,
-    /// Self-contained HTML page, with a drawing of the graph around each finding.
+    /// Self-contained HTML page, with drawings of the graph around findings.
     Html,
     /// Model Explorer node data: an overlay for the graph of one model.
     ModelExplorer,

@@ -1,4 +1,4 @@
-//! SPC013, SPC015 and SPC023: gives every value a unique name, or rejects the model.
+//! SPC013, SPC015 and SPC023: gives values in scope together different names, or rejects the model.
 
 use crate::analyses::locate::Locator;
 use crate::diag::rule_ids::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE};

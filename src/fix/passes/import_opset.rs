@@ -21,7 +21,8 @@ pub const PASS: Pass = Pass {
 
 /// Imports ai.onnx if the result has a node of it but no import. Returns true if it was missing.
 ///
-/// The node is the `Identity` that preserves the name of an output. The version is the newest one for the IR version of the model.
+/// The node is the `Identity` that preserves the name of an output. The version is the newest one for the IR version of
+/// the model.
 fn import_made(editor: &mut Editor) -> bool {
     let model = editor.model();
     let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());

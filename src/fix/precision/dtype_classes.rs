@@ -1,7 +1,7 @@
 //! Dtype classes: a union-find of nodes and values that must share one dtype.
 //!
 //! A class holds a node with the inputs and outputs that follow its dtype (`operand_roles`), the values of a link
-//! (`ports`), or a sequence with its producer and all its users.
+//! (`ports`), an input or output of the model, or a sequence with its producer and all its users.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

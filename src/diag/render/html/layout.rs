@@ -6,7 +6,7 @@
 /// Space between neighbors of a layer.
 const GAP: f64 = 16.0;
 
-/// Number of passes that reorder the layers, and of passes that move them.
+/// Number of passes that reorder the layers; twice as many passes move their items.
 const SWEEPS: usize = 10;
 
 /// Width of a shape, and whether it is placed directly above its first user.
@@ -192,8 +192,8 @@ fn place(rows: &[Vec<usize>], neighbors: &Neighbors, items: &mut [Item]) {
 
 /// Returns the positions nearest to the wanted ones at which no neighbors overlap, in the given order.
 ///
-/// An element is (wanted position, weight, width). Least squares with minimum distances are an isotonic regression, which
-/// merges neighbors into blocks as long as they overlap.
+/// An element is (wanted position, weight, width). Least squares with minimum distances are an isotonic regression,
+/// which merges neighbors into blocks as long as they overlap.
 fn spread(row: &[(f64, f64, f64)]) -> Vec<f64> {
     let mut offsets = Vec::with_capacity(row.len());
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
