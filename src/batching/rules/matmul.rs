@@ -194,7 +194,7 @@ pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
 
 /// Returns the layout of the output and the inputs, if an Einsum can keep its equation.
 ///
-/// One letter must denote the sample axis in all terms of carried operands, and in the output.
+/// One letter must denote the sample axis in the output and the terms of all carried operands, and be in no other term.
 fn einsum_in_place(
     cx: &mut Cx,
     id: NodeId,

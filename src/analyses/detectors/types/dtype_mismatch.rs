@@ -1,4 +1,4 @@
-//! DTY001: inputs with different element types where an operator requires equal ones.
+//! DTY001: different element types where equal ones are required: of inputs, branches and loop states.
 
 use super::Detector;
 use crate::analyses::LintContext;
