@@ -174,7 +174,7 @@ impl Builder<'_> {
             || writes.unsure.contains_key(&operand);
         if is_shared || !matches!(self.trace.value(operand).definition, Definition::Node(..)) {
             return Err(
-                "it reshapes, in place, a tensor that shares its elements with another one".to_owned()
+                "it reshapes, in place, an input, a weight or a tensor that shares its elements".to_owned()
             );
         }
         // Later uses of the operand refer to the result.

@@ -1,4 +1,4 @@
-//! Lowering of multi-layer recurrent networks: one ONNX node for each layer.
+//! Lowering of recurrent networks: one ONNX node for each layer.
 //!
 //! The number of weights depends on the number of layers, so no rule can name them.
 
@@ -38,7 +38,7 @@ struct Net {
 }
 
 impl Builder<'_> {
-    /// Lowers a recurrent network; returns `false` if the node is not one.
+    /// Lowers a recurrent network (overload `input`); returns `false` for any other node.
     pub fn recurrent(&mut self, node: &Node) -> Result<bool, String> {
         let Some(cell) = node.op.aten().and_then(cell).filter(|_| &*node.op.overload == "input") else {
             return Ok(false);

@@ -52,8 +52,8 @@ impl fmt::Display for Conflict {
 impl Fact {
     /// Combines two true facts of one value into one.
     ///
-    /// Elements of float constants are not compared, because their last bits depend on the order of evaluation. The
-    /// result has the elements of `self`.
+    /// Elements of float and complex constants are not compared, because their last bits depend on the order of
+    /// evaluation. The result has the elements of `self`.
     ///
     /// # Errors
     /// Returns the contradiction if the facts cannot both hold.

@@ -129,7 +129,7 @@ impl<'a> Painter<'a> {
         outputs.flat_map(|&output| self.uses.of(output).iter().take(USERS)).map(|one| one.node).collect()
     }
 
-    /// Whether a node is a Constant, which the text of its users shows.
+    /// Returns true for a `Constant`, which pictures omit.
     fn is_constant(&self, node: NodeId) -> bool {
         self.model.nodes[node].is("Constant")
     }

@@ -215,7 +215,7 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // New memory: a write through `.data` is not reported, because `.data` itself is.
+                // New memory: a write through `.data` is not reported, but reading `.data` of a varying tensor is.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),

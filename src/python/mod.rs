@@ -63,7 +63,8 @@ pub use syntax::on_one_line;
 /// Lints a file: `forward` methods, the functions that they call, and calls of exporters.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
-/// reported. Functions of other files are followed if `sources` contains them.
+/// reported, except in fragments, doctests and templates. Functions of other files are followed if `sources` contains
+/// them.
 pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     match snippet::layout(text) {
         Some(excerpt) => lint_excerpt(&excerpt, file, sources),

@@ -1,4 +1,4 @@
-//! NumPy: conversions from PyTorch, and NumPy functions.
+//! Calls of NumPy functions, and the names of their equivalents in PyTorch.
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
@@ -101,7 +101,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns true if a literal or an array contains floats.
+/// Returns true if a literal contains a float, or if an array has the dtype float64.
 fn has_float(value: &Value) -> bool {
     match value {
         Value::Real(_) => true,

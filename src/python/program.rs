@@ -46,7 +46,7 @@ pub enum ClassKind {
     Module,
     /// A `torch.autograd.Function`.
     AutogradFunction,
-    /// A data class, or an output class of a model library.
+    /// A data class, a `TypedDict`, or an output class of a model library.
     Data,
     Other,
 }
@@ -54,9 +54,9 @@ pub enum ClassKind {
 /// The definitions of a file.
 #[derive(Debug, Default)]
 pub struct Program<'t> {
-    /// All functions, methods and lambdas.
+    /// Functions and methods, and the functions and lambdas in their bodies.
     pub functions: Vec<Function<'t>>,
-    /// All classes.
+    /// Classes, except those inside functions.
     pub classes: Vec<Class<'t>>,
     /// Functions and classes at the top level.
     pub globals: FxHashMap<&'t str, Global>,
@@ -222,7 +222,7 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Collects the functions and lambdas in the body of a function, but not those nested in them.
+    /// Collects the functions and lambdas in the body of a function, but not those in its nested functions.
     fn define_nested(&mut self, outer: usize, node: Node<'t>, source: &'t str) {
         let Some(body) = field(node, "body") else { return };
         for node in within(body) {
@@ -255,7 +255,7 @@ impl<'t> Program<'t> {
         self.functions.get(function).is_some_and(|function| self.nested.contains_key(&function.node.id()))
     }
 
-    /// Resolves a path by the imports of the file: `nn.Module` → `torch.nn.Module`.
+    /// Resolves a path by the imports of the file, else by the customary aliases: `nn.Module` → `torch.nn.Module`.
     pub fn full_path(&self, path: &str) -> String {
         let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
         let customary = match first {

@@ -77,7 +77,7 @@ impl Default for Budget {
 /// Reason why a call cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The operator, or this variant of it, is not implemented.
+    /// The operator, or this variant of it, is not implemented, or runtimes may differ in its result.
     Unsupported,
     /// The result is not a function of the inputs.
     NotDeterministic,

@@ -103,7 +103,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Returns a known value: a supplied or computed one, or an initializer that callers cannot override.
-    /// Returns `None` if the value is unknown, or if the initializer exceeds [`Limits::bytes`].
+    /// Returns `None` if the value is unknown, or if the initializer exceeds [`Limits::bytes`] or cannot be read.
     pub fn value(&mut self, value: ValueId) -> Option<Val> {
         if let Some(known) = self.values.get(&value) {
             return Some(known.clone());

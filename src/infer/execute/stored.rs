@@ -51,8 +51,8 @@ impl Folded {
 
 /// Returns a large array as a tensor whose elements are in a temporary file, mapped into memory.
 ///
-/// The file has no name, so the operating system frees it with the last reference. Returns `None` for strings, if
-/// the array is small, or if no file can be written.
+/// The operating system deletes the file with its last reference. Returns `None` for strings, if the array is
+/// small, or if no file can be written.
 pub fn stored(array: &Array) -> Option<Tensor> {
     if bytes_of(array) < LEAST {
         return None;

@@ -1,4 +1,4 @@
-//! Messages about values that leave the trace, dtypes, outputs and training mode.
+//! Messages about values that become Python numbers or constants, dtypes, outputs and training mode.
 
 use tree_sitter::Node;
 
@@ -127,7 +127,7 @@ pub fn random_numbers(node: Node, source: &str) -> Words {
     }
 }
 
-/// Returns the finding about a NumPy array that `forward` returns, made from tensors or random numbers.
+/// Returns the finding about an output of `forward` that is a NumPy array of tensor elements or random numbers.
 pub fn array_output(node: Node, source: &str) -> Words {
     let code = one_line(node, source);
     Words {

@@ -31,7 +31,7 @@ pub enum ParameterKind {
     Keywords,
 }
 
-/// Decorators that do not change the behavior of a function for its callers.
+/// Decorators that are assumed not to change the behavior of a function.
 const NEUTRAL: [&str; 18] = [
     "enable_grad",
     "wraps",

@@ -1,4 +1,4 @@
-//! Built-in functions of Python, and methods of values.
+//! Built-in functions of Python, and copies of objects.
 
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
@@ -15,7 +15,7 @@ use super::value::{Ref, Value};
 const MAX_COPY_DEPTH: u32 = 40;
 
 impl<'t> Machine<'t> {
-    /// Calls a built-in function; `None` if there is no such function.
+    /// Calls a built-in function; `None` if the function is not modeled.
     pub fn builtin_call(&mut self, name: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let first = args.get(0, "").cloned();
         let unknown = Value::Unknown;

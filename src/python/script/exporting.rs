@@ -7,10 +7,11 @@ use super::value::Value;
 /// A call of an exporter.
 #[derive(Clone, Debug)]
 pub struct ExportCall<'t> {
-    /// Full path of the exporter: `torch.onnx.export`, or `.to_onnx` for a method.
+    /// Full path of the exporter, such as `torch.onnx.export`; for a method, a dot and its name: `.to_onnx`.
     pub exporter: String,
-    /// The call, and the index of its file.
+    /// The call.
     pub node: Node<'t>,
+    /// Index of its file.
     pub file: usize,
     /// Object of a method call: the model of `model.to_onnx(…)`.
     pub receiver: Option<Value<'t>>,

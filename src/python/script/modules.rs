@@ -22,7 +22,7 @@ const MODULE_BASES: [&str; 7] = [
     "PyTorchModelHubMixin",
 ];
 
-/// Limit of the modules below one.
+/// Limit of the submodules of a module that are followed.
 const MAX_MODULES: usize = 20_000;
 
 impl<'t> Machine<'t> {

@@ -44,7 +44,7 @@ impl<'t> Machine<'t> {
 
     /// Records a reshape to a literal first size and an inferred size.
     ///
-    /// At another batch size, such a reshape mixes samples.
+    /// At another batch size, such a reshape mixes samples or fails.
     pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
         let file = self.file();
         let Some(record) = &mut self.record else { return };

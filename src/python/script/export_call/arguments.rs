@@ -10,7 +10,7 @@ use super::check::{Check, Words};
 use super::request::Exporter;
 use super::signature::{self, Reader};
 
-/// Replacement of an argument that was removed.
+/// Arguments that were removed, and the help for each.
 const REPLACED: [(&str, &str); 9] = [
     ("example_outputs", "remove it: the exporter runs the model itself"),
     ("enable_onnx_checker", "remove it, and call `onnx.checker.check_model` on the file"),
@@ -37,15 +37,21 @@ impl<'t> Check<'_, '_, 't> {
         let request = self.request;
         let (call, release) = (request.call, request.release);
         let gone = REMOVED_FUNCTIONS.iter().find(|(name, last)| *name == call.exporter && *last < release);
-        if let Some((name, last)) = gone {
+        if let Some((name, _)) = gone {
             self.say_raised(
                 Words::new(
                     REMOVED_ARGUMENT,
                     call.node,
                     format!("`{name}` does not exist in PyTorch {release}"),
                 )
-                .note(if *last == Release(2, 8) { "it was deprecated in PyTorch 2.6" } else { "" })
-                .help("use `torch.onnx.export(…, dynamo=True)`, which returns an `ONNXProgram`"),
+                .note(match *name {
+                    "torch.onnx.dynamo_export" => "it was deprecated in PyTorch 2.6",
+                    _ => "",
+                })
+                .help(match *name {
+                    "torch.export.export_for_training" => "use `torch.export.export`",
+                    _ => "use `torch.onnx.export(…, dynamo=True)`, which returns an `ONNXProgram`",
+                }),
             );
             return;
         }
@@ -187,7 +193,8 @@ impl<'t> Check<'_, '_, 't> {
             let (kind, whole) = match opset {
                 Value::Str(text) => ("a string", text.trim().parse::<i64>().ok()),
                 Value::Float(number) => ("a float", Some(*number as i64)),
-                Value::Tuple(_) | Value::Tensor(_) => ("no integer", None),
+                Value::Tuple(_) => ("a tuple", None),
+                Value::Tensor(_) => ("a tensor", None),
                 _ => ("", None),
             };
             if !kind.is_empty() && (is_tracing || !matches!(opset, Value::Float(_))) {

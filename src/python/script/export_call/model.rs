@@ -95,9 +95,9 @@ impl<'t> Check<'_, '_, 't> {
             }
             Value::Str(_) => ("a string", "load the model first, and pass the module"),
             Value::None => ("None", "pass a module"),
-            Value::Tuple(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => {
-                ("no module", "pass a module")
-            }
+            Value::Tuple(_) => ("a tuple", "pass a module"),
+            Value::Int(_) | Value::Float(_) => ("a number", "pass a module"),
+            Value::Bool(_) => ("a boolean", "pass a module"),
             Value::Name(path) if is_layer_class(path) => ("a class", "create an instance of the class"),
             Value::Object(object) => match self.machine.heap.get(*object) {
                 Object::Class(_) => ("a class", "create an instance of the class"),
@@ -118,7 +118,7 @@ impl<'t> Check<'_, '_, 't> {
                             ("an optimizer", "pass the module")
                         }
                         _ if self.machine.is_module(model) == Some(false) => {
-                            ("no `nn.Module`", "derive its class from `nn.Module`")
+                            ("an instance of another class", "derive its class from `nn.Module`")
                         }
                         _ => return false,
                     }

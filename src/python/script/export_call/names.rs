@@ -9,7 +9,7 @@ use super::listed;
 use super::request::Exporter;
 
 impl<'t> Check<'_, '_, 't> {
-    /// Checks the number of input names, and repeated names.
+    /// Checks the number of input names, and repeated names of inputs and outputs.
     pub fn input_names(&mut self) {
         let request = self.request;
         if request.function != "torch.onnx.export" {

@@ -126,7 +126,7 @@ impl<'c, 't> Request<'c, 't> {
         self.bound.iter().find(|(bound, _)| &**bound == name).map(|(_, argument)| *argument)
     }
 
-    /// Returns the value of a parameter; `None` if it has its default.
+    /// Returns the value of a parameter; `None` if no argument is bound to it.
     pub fn value(&self, name: &str) -> Option<&'c Value<'t>> {
         self.argument(name).map(|argument| &argument.value)
     }

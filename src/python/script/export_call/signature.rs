@@ -16,8 +16,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// 0-based position; `None` for a keyword-only parameter.
     pub position: Option<usize>,
-    /// First and last release that has it.
+    /// First release that has it.
     pub first: Release,
+    /// Last release that has it.
     pub last: Release,
     pub reader: Reader,
 }

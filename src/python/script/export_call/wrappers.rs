@@ -22,7 +22,7 @@ const MAIN_EXPORT: &str = "optimum.main_export";
 struct Parameter {
     name: &'static str,
     position: Option<usize>,
-    /// Allowed values; empty if any value is.
+    /// Allowed values; empty if every value is allowed.
     values: Vec<&'static str>,
 }
 
