@@ -22,8 +22,8 @@
 //!
 //! # Fixing and converting a model, and saving the result
 //! [`fix()`] applies safe fixes, simplifies, and converts to another opset. The result computes equal
-//! outputs, up to rounding, for all inputs on which the original runs. If that is not possible,
-//! findings explain why.
+//! outputs, up to rounding, for all inputs on which the original runs and which satisfy the assumptions
+//! that the applied rules list on their pages. If a conversion is not possible, findings explain why.
 //!
 //! ```
 //! use onnx_lint::{FixOptions, Level, RuleSet};

@@ -29,7 +29,8 @@ const PYTHON_MAGICS: [&str; 6] = ["%%time", "%%timeit", "%%capture", "%%prun", "
 
 /// Returns the code of a notebook, cell by cell; `None` if the text is not a notebook.
 ///
-/// Commands of IPython (`%matplotlib inline`, `!pip install onnx`, `model?`) become `pass`.
+/// Commands of IPython (`%matplotlib inline`, `!pip install onnx`, `model?`) become `pass`. A cell in another
+/// language, such as one with `%%bash`, becomes empty lines.
 pub fn code(text: &str) -> Option<Excerpt> {
     let notebook: Notebook = serde_json::from_str(text).ok()?;
     let mut excerpt = Excerpt::default();

@@ -119,7 +119,7 @@ fn convolve(cx: &mut Cx, x: usize, w: usize) -> Option<()> {
     Some(())
 }
 
-/// Records a fault unless the data have `group` times as many channels as the weights of one group.
+/// Records a fault if the data cannot have `group` times as many channels as the weights of one group.
 fn check_channels(cx: &mut Cx, x: usize, w: usize) {
     let group = cx.int_or("group", 1);
     let (Some(have), Some(each)) = (cx.dim(x, 1), cx.dim(w, 1)) else { return };
@@ -166,7 +166,8 @@ pub fn global_pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ConvTranspose`: `stride * (input - 1) + output_padding + window - pads`, or `output_shape`.
+/// `ConvTranspose`: `output_shape` or, without it, `stride * (input - 1) + output_padding + window - pads`.
+/// With `auto_pad` for equal sizes, it is `stride * input`.
 pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
     let axes = spatial_axes(cx, 0, Some(1))?;
     let windows = Windows::read(cx, axes, kernel_of(cx, 1, axes))?;

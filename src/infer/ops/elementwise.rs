@@ -76,7 +76,7 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
             Broadcast::Unknown => Some(gives_way(a, b).or_else(|| gives_way(b, a))),
             Broadcast::Conflict => None,
         },
-        // In a successful run, the unknown size is 1 or equal to the known one.
+        // Next to a known size other than 1, the unknown size is 1 or equal to it in every successful run.
         (Some(dim), None) | (None, Some(dim)) => {
             let is_one = dim.equals(&Dim::known(1), bounds);
             if is_one.is_never() { known(dim) } else { Some(None) }

@@ -64,7 +64,7 @@ impl<'t> Machine<'t> {
         self.heap.scope(scope)?.variables.get(CLASS_MARK)?.object()
     }
 
-    /// Adds the field of a dataclass that an annotated assignment defines.
+    /// Adds the field of a dataclass or named tuple that an annotated assignment defines.
     pub fn declare_field(&mut self, node: Node<'t>) {
         if field(node, "type").is_none() {
             return;

@@ -180,7 +180,8 @@ impl<'t> Machine<'t> {
             (_, Some((name, _))) => format!("`forward` has no parameter `{name}`"),
             (Some(name), None) => format!("`forward` gets no argument for its parameter `{name}`"),
             (None, None) => {
-                format!("`forward` gets {extra} more positional arguments than it has parameters")
+                let ending = if extra == 1 { "" } else { "s" };
+                format!("`forward` gets {extra} more positional argument{ending} than it has parameters")
             }
         };
         let fault = Fault {

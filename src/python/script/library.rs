@@ -63,7 +63,7 @@ const BUILTINS: [&str; 52] = [
     "zip",
 ];
 
-/// Attributes and methods of `torch.nn.Module`.
+/// Attributes and methods of `torch.nn.Module` and its containers.
 const MODULE_ATTRIBUTES: &str = "
     add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval
     extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict
@@ -244,7 +244,7 @@ impl<'t> Machine<'t> {
                 let json = first.and_then(Value::text).and_then(|text| serde_json::from_str(text).ok());
                 json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
             }
-            // Environment variables are assumed to be unset.
+            // An environment variable with a default is assumed to be unset.
             "os.environ.get" | "os.getenv" => match args.get(1, "default") {
                 Some(default) if *default != Value::None => default.clone(),
                 _ => Value::Unknown,

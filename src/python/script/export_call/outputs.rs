@@ -1,4 +1,4 @@
-//! Checks after the model ran: unused inputs, the number, order and axes of the outputs.
+//! Checks after the model ran: unused inputs, the order of the inputs, and the number, order and axes of the outputs.
 
 use tree_sitter::Node;
 
@@ -55,14 +55,24 @@ impl<'t> Check<'_, '_, 't> {
         let own: Vec<Option<String>> = own.into_iter().map(Some).collect();
         if let Some((own_name, given)) = crossed(&own, &names) {
             let node = request.node("input_names");
+            let (note, help) = match request.exporter {
+                Exporter::Dynamo => (
+                    "names are assigned to the inputs in the order of the example",
+                    "list the names in the order of the example",
+                ),
+                _ => (
+                    "names are assigned to the inputs in the order of the parameters of `forward`",
+                    "list the names in the order of the parameters",
+                ),
+            };
             self.say(
                 Words::new(
                     INPUT_ORDER,
                     node,
                     format!("the input `{own_name}` of `forward` gets the name `{given}`"),
                 )
-                .note("names are assigned to the inputs in the order of the example")
-                .help("list the names in the order of the example"),
+                .note(note)
+                .help(help),
             );
         }
     }
@@ -158,7 +168,7 @@ fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)>
     })
 }
 
-/// Returns the names of returned values: variables, attributes, or keys of a dictionary.
+/// Returns the names of returned values: variables, attributes, called methods of `self`, or keys of a dictionary.
 fn returned_names(value: Node, source: &str) -> Vec<Option<String>> {
     let name = |node: Node| match bare(node).kind() {
         "identifier" => Some(text(bare(node), source).to_owned()),

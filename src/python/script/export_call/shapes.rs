@@ -361,7 +361,7 @@ impl<'t> Check<'_, '_, 't> {
     }
 }
 
-/// Returns true for a dimension that is not static: a name, `Dim.DYNAMIC` or `Dim.AUTO`.
+/// Returns true for a dynamic dimension without a `Dim` object: a name, `Dim.DYNAMIC` or `Dim.AUTO`.
 fn is_dynamic(dim: &Value) -> bool {
     match dim {
         Value::Str(_) => true,

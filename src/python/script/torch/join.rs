@@ -55,12 +55,12 @@ impl<'t> Machine<'t> {
                 });
             if differs {
                 let along = at.filter(|_| !stacks).map_or(String::new(), |at| format!(" along axis {at}"));
-                let message = format!(
-                    "`{what}` of {} and {}{along}: the other sizes differ",
-                    shown(first),
-                    shown(shape)
-                );
-                return Err(self.fault(node, Fault::shape(message, "make the sizes of the other axes equal")));
+                let (differ, help) = match stacks {
+                    true => ("the shapes differ", "make the shapes equal"),
+                    false => ("the other sizes differ", "make the sizes of the other axes equal"),
+                };
+                let message = format!("`{what}` of {} and {}{along}: {differ}", shown(first), shown(shape));
+                return Err(self.fault(node, Fault::shape(message, help)));
             }
             for (axis, size) in sizes.iter_mut().enumerate() {
                 *size = size.or(shape[axis]);

@@ -47,7 +47,7 @@ const BINARY: [&str; 20] = [
     "lerp",
 ];
 
-/// Comparisons.
+/// Comparisons and logical functions, whose result is boolean.
 const COMPARISONS: [&str; 16] = [
     "eq",
     "ne",

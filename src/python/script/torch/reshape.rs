@@ -28,7 +28,7 @@ impl<'t> Machine<'t> {
         match axis_index(axis, count) {
             Some(index) => Ok(Some(index)),
             None => {
-                let message = format!("`{what}` gets axis {axis}, but the tensor has {rank} axes");
+                let message = format!("`{what}` gets axis {axis}, but the tensor has rank {rank}");
                 let help =
                     format!("use an axis from {} to {}", -i64::try_from(count).unwrap_or(0), count - 1);
                 let fault = Fault { kind: "IndexError", ..Fault::shape(message, help) };
@@ -258,7 +258,8 @@ impl<'t> Machine<'t> {
     pub fn repeat(&mut self, x: &Tensor<'t>, times: Option<Vec<Dim>>, node: Node<'t>) -> Eval<'t> {
         let (Some(shape), Some(times)) = (&x.shape, times) else { return Ok(self.made(None, x.dtype, &[x])) };
         let Some(added) = times.len().checked_sub(shape.len()) else {
-            let message = format!("`repeat` gets {} numbers for {} axes", times.len(), shape.len());
+            let message =
+                format!("`repeat` needs a number for each of {} axes, gets {}", shape.len(), times.len());
             return Err(self.fault(node, Fault::shape(message, "list a number for each axis")));
         };
         let size = |at: usize| if at < added { Some(1) } else { shape[at - added] };
