@@ -313,7 +313,7 @@ pub fn integer(value: f64) -> Option<i64> {
 }
 
 impl Value {
-    /// Replaces every identity in the value with `rename`.
+    /// Replaces every identity in the value with `rename`, except inside a [`Partial`].
     pub fn renumber(&mut self, rename: &mut dyn FnMut(Identity) -> Identity) {
         match self {
             Value::Tensor(tensor) => {

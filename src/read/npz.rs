@@ -3,7 +3,7 @@
 use super::zipped;
 use crate::graph::{ElemType, Tensor};
 
-/// Maximum number of bytes inflated for an array, regardless of the size that the file states.
+/// Maximum number of bytes inflated for an array, unless its entry takes more bytes in the archive.
 const MAX_INFLATED: u64 = 1 << 30;
 
 /// Returns the arrays of an archive with their names, in file order.

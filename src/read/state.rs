@@ -17,7 +17,7 @@ use crate::torch::types::elem_by_torch_name;
 /// Tensors by their module path: `encoder.0.weight`.
 pub type State = FxHashMap<String, Tensor>;
 
-/// Maximum size of a pickle, in bytes. It has about a hundred bytes per tensor.
+/// Maximum size of an inflated pickle, in bytes. It has about a hundred bytes per tensor.
 const MAX_PICKLE: u64 = 64 << 20;
 
 /// Maximum nesting of dictionaries and modules.

@@ -19,7 +19,7 @@ pub enum Unrunnable {
     NotDeterministic,
     /// The evaluator does not support an operator, or not with its attributes or types.
     NotEvaluated(String),
-    /// No inputs can be generated, for example for an input that is not a tensor; a sentence.
+    /// No inputs can be generated, for example for an input that is not a tensor. The text says why.
     Inputs(String),
 }
 

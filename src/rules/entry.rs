@@ -64,7 +64,7 @@ impl Entry {
     }
 
     /// Returns true if a direction of the rule may match in a model with these operators only.
-    /// For a rule that is not parsed yet, only the forward directions count.
+    /// Of a built-in rule, only the index entry counts, which names no operators for `rewrite both`.
     pub fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Entry::Read(rule) => rule

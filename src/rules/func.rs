@@ -98,7 +98,7 @@ functions! {
     /// Undefined if the exporter recorded none.
     ModulePath "module_path" (Value) from host;
     /// `is_like(text, "/encoder/**")`: whether a text matches a glob literal.
-    /// `*` matches anything but `/`, `**` matches anything, `?` one character.
+    /// `*` matches anything but `/`, `**` matches anything, `?` one character but `/`.
     IsLike "is_like" (Expr, Expr);
     /// Opset version in force for ai.onnx or the given domain.
     Opset "opset" (Expr) optional 1 from host;
@@ -177,7 +177,7 @@ functions! {
     IsInteger "is_integer" (Expr);
     /// Whether a type is a floating-point type.
     IsFloat "is_float" (Expr);
-    /// Whether a type is signed: a signed integer or a float.
+    /// Whether a type is signed: a signed integer, or a float other than float8e8m0.
     IsSigned "is_signed" (Expr);
     /// `is_op(@op, names)`: whether an operator is one of these, whatever its overload.
     /// `max` stands for `max`, `max.dim` and so on; `max.dim` only for itself.

@@ -12,7 +12,8 @@ const RESIZE_WITH_ROI: u16 = 11;
 
 /// Returns the opset closest to `opset` in which the attributes and operands of a node are valid.
 ///
-/// This is `opset` itself if the node is valid there, or if no other opset is found. Types are not checked.
+/// This is `opset` itself if the node is valid there, if the operator is newer, or if no other opset is found. Types
+/// are not checked.
 pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
     let Ok(imported) = u16::try_from(opset) else { return opset };
     // An operator that is newer than the opset keeps the opset: some runtimes support its first version earlier.
@@ -81,7 +82,7 @@ fn is_plainly_valid(node: &Node, schema: &Schema) -> bool {
         && required().all(|spec| node.attr(spec.name).is_some())
 }
 
-/// Returns true for a Resize whose second input holds the scales, as in opset 10.
+/// Returns true for a Resize at opset 11 or later whose second input holds the scales, as in opset 10.
 /// Since opset 11, the second input is the region of interest.
 pub fn is_resize_without_roi(op: &OpUse, opset: u16) -> bool {
     let is_present = |at: usize| op.inputs.get(at).is_some_and(|input| *input != Operand::Absent);

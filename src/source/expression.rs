@@ -64,7 +64,7 @@ fn comment(chars: &[char]) -> Option<usize> {
 struct Code {
     /// End of the code, without trailing spaces and the `:` that opens a block.
     end: usize,
-    /// Position after the last `=` that assigns to a name.
+    /// Position after the last `=` that assigns to a name or an attribute; in-place writes do not count.
     assignment: Option<usize>,
 }
 

@@ -76,7 +76,7 @@ impl Profile {
         Answer::Unknown
     }
 
-    /// Returns true if all operators of a domain are known to be supported.
+    /// Returns true if evidence of this kind states that all operators of a domain are supported.
     fn takes_domain(&self, known: EvidenceKind, domain: &str) -> bool {
         self.domains.iter().any(|(taken, evidence)| evidence.kind == known && **taken == *domain)
     }

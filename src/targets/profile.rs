@@ -111,7 +111,7 @@ pub struct Profile {
     pub name: Arc<str>,
     /// Name in messages, such as `ONNX Runtime`.
     pub title: Arc<str>,
-    /// Version as requested or as in the target file; empty for a target without versions.
+    /// Version as requested, else as in the target file, where it is empty for a target without versions.
     pub version: Arc<str>,
     /// Opsets of ai.onnx that it can load.
     pub opset: Range,

@@ -92,8 +92,8 @@ impl Targets {
     }
 
     /// Finds the profile of `ort=1.17`, or of the newest version for `ort`.
-    /// An unlisted version loads at most the opsets and IR versions of the next later one. Its support of
-    /// nodes is unknown.
+    /// A listed `1.17` also stands for `1.17.1`. An unlisted version loads at most the opsets and IR versions of the
+    /// next later one; its support of nodes is unknown.
     ///
     /// # Errors
     /// The target is unknown, or the version is not a number; the message names it.

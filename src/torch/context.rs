@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         Context { trace, sources, views, varies }
     }
 
-    /// Returns true if a value depends on a graph input (even if only on its shape) or on a missing value.
+    /// Returns true if a value may depend on a graph input (even if only on its shape) or on a missing value.
     pub fn varies(&self, value: ValueId) -> bool {
         self.varies[value.index()]
     }
@@ -178,7 +178,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Marks the values that depend on a graph input, or on a missing value.
+/// Marks the values that may depend on a graph input, or on a missing value.
 fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
     let mut varies: Vec<bool> =
         trace.values.iter().map(|value| value.definition == Definition::Missing).collect();
@@ -198,7 +198,8 @@ fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
         for value in node.outputs.iter().chain(inner) {
             varies[value.index()] = true;
         }
-        // A tensor depends on the values written into it, and a list on the values added to it.
+        // A tensor depends on the values written into it, and a list on the values added to it. A node with unknown
+        // side effects may write to all values that it reads.
         let is_anywhere = node.is_opaque().is_some() && !node.is_check();
         let changed = read.iter().filter(|_| is_anywhere).copied();
         for value in changed.chain(trace.receiver(node).filter(|_| node.op.changes_first())) {

@@ -15,7 +15,7 @@ pub fn category(elem: ElemType) -> u8 {
 /// Returns the promoted type of two tensors, as `torch.promote_types` does.
 ///
 /// For float16 with bfloat16, it is float; for signed with unsigned integers, the narrowest signed type that represents
-/// both, or int64.
+/// both, or int64. PyTorch rejects pairs with a wider unsigned type than uint8.
 pub fn promoted(x: ElemType, y: ElemType) -> ElemType {
     let width = |elem: ElemType| elem.bits().unwrap_or(0);
     let is_mixed_half =

@@ -175,7 +175,7 @@ pub fn elem_by_number(number: i64) -> Option<ElemType> {
     })
 }
 
-/// Returns the PyTorch spelling of an element type, such as `torch.float64`.
+/// Returns the PyTorch spelling of a common element type, such as `torch.float64`; the ONNX name of others.
 pub fn torch_dtype(elem: ElemType) -> &'static str {
     match elem {
         ElemType::Float => "torch.float32",

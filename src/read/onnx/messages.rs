@@ -1,4 +1,4 @@
-//! Converts messages that contain no references by name: tensors, types, metadata.
+//! Converts messages whose names are not resolved: tensors, types, metadata, quantization annotations.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Reads the binary format of a model.
 //!
-//! It is protobuf over a memory-mapped file; `raw_data` is not copied.
+//! It is protobuf; `raw_data` is shared with the bytes of the file, not copied.
 
 mod cursor;
 pub(crate) mod forms;

@@ -2,9 +2,9 @@
 
 use crate::read::zipped::{inflate, names, open};
 
-/// Maximum number of inflated bytes, whatever size the archive states.
+/// Maximum number of inflated bytes, unless the entry takes more in the archive.
 ///
-/// Without a limit, a small file could exhaust memory.
+/// Without a limit, a small file could exhaust memory. The size that the archive states is not trusted.
 const MAX_INFLATED: u64 = 64 << 20;
 
 /// Returns the JSON text of the program.

@@ -20,7 +20,7 @@ use crate::read::state::{self, State};
 use crate::read::storage::{Layout, entry};
 use crate::read::zipped::{inflate, names, open};
 
-/// Maximum size of a list of tensors, in bytes. Each entry takes a few hundred bytes.
+/// Maximum size of an inflated list of tensors, in bytes. Each entry takes a few hundred bytes.
 const MAX_CONFIG: u64 = 64 << 20;
 
 /// Maximum size of a tensor that is always copied, in bytes.
@@ -85,7 +85,7 @@ impl Weights {
                 "parameter" => "parameter_name",
                 "buffer" => "buffer_name",
                 "tensor_constant" => "tensor_constant_name",
-                // A Python argument: the nodes that use it repeat its value.
+                // A `constant_input` is a Python argument: the nodes that use it repeat its value.
                 "user_input" | "constant_input" => continue,
                 other => return Err(format!("inputs of kind `{other}` are not supported")),
             };

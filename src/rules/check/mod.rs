@@ -80,7 +80,7 @@ fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
         .help("match an operator of `aten` or of a custom domain, or choose another phase")
 }
 
-/// Checks a file and returns its rules without errors.
+/// Checks a file; returns those of its rules that have no errors.
 pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
     let FileAst { defaults, functions, patterns, rules, is_whole, .. } = file;
     let library = Library::new(&functions, &patterns);

@@ -212,7 +212,7 @@ fn operators_between_values_are_calls_of_onnx_operators() {
     );
     assert_eq!(written("x != w"), "Equal Not");
     assert_eq!(written("Relu (x) < w"), "Relu Less");
-    // A cast to the type that a value has is omitted.
+    // A rewrite contains every cast; a match whose value has the type already omits it.
     assert_eq!(written("x as float * w as double"), "Cast Cast Mul");
     // Operators of constants are evaluated.
     assert_eq!(written("x + rank(x) * 2"), "Add");

@@ -9,7 +9,7 @@ pub enum RuleStatus {
     Preview,
     #[default]
     Stable,
-    /// To be removed; applied still. Contains the code of its successor.
+    /// To be removed, but still applied. Contains the code of its successor, if there is one.
     Deprecated(Option<Arc<str>>),
 }
 
@@ -36,7 +36,7 @@ impl RuleStatus {
         }
     }
 
-    /// Returns the code of the rule that replaces a deprecated one.
+    /// Returns the code of the rule that replaces a deprecated one, if there is one.
     pub fn successor(&self) -> Option<&str> {
         match self {
             RuleStatus::Deprecated(successor) => successor.as_deref(),

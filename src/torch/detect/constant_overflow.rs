@@ -1,4 +1,4 @@
-//! DTY003: a factor that overflows the tensor's dtype.
+//! DTY003: a factor that overflows float16.
 
 use crate::diag::Finding;
 use crate::diag::rule_ids::CONSTANT_OVERFLOW;

@@ -13,7 +13,7 @@ use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 ///
 /// NumPy arrays and Python lists first pass through `aten::lift_fresh`, or `aten::to` and `aten::detach`. A
 /// constant that is used directly is a tensor the tracer never saw, such as `x.data`. It is suspicious only
-/// if it has the shape of a tensor that depends on the input.
+/// if it has the element type and the shape of a tensor that depends on the input.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -89,7 +89,7 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
     )
 }
 
-/// Reports a constant that is used directly and has the shape of an input-dependent tensor.
+/// Reports a constant that is used directly and has the dtype and shape of an input-dependent tensor.
 /// It is a warning if the constant is mutated in place, or combined with that tensor.
 fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
     let trace = context.trace;

@@ -6,7 +6,7 @@ use crate::diag::rule_ids::DROPPED_INPUT;
 use crate::torch::context::Context;
 use crate::torch::trace::{Origin, Trace, ValueId};
 
-/// Reports inputs without readers.
+/// Reports inputs without readers, except those that EXP002 takes for baked in.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if !trace.complete {

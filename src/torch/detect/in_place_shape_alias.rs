@@ -81,7 +81,8 @@ fn operator_symbol(name: &str) -> &'static str {
         "add" => "+",
         "sub" => "-",
         "mul" => "*",
-        "div" | "floor_divide" => "/",
+        "div" => "/",
+        "floor_divide" => "//",
         "remainder" => "%",
         _ => "op",
     }

@@ -1,4 +1,4 @@
-//! Converts model parts that contain no references by name: tensors, types, metadata.
+//! Converts model parts without values and nodes: tensors, types, metadata, quantization annotations.
 
 use std::sync::Arc;
 
