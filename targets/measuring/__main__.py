@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def write(runtime: runtimes.Runtime, made_from, ran):
-    """Writes the section of the version, derived from the first half of the cases."""
+    """Writes the section of the version, derived from `made_from`: cases that are not used to evaluate profiles."""
     examples = [(case.test, case.nodes, ran[case.name] == "equal" or (False if REFUSED[runtime.name] in ran[case.name] else None))
                 for case in made_from]
     versions = f"opset ..={runtime.opset}" + (f"  ir ..={runtime.ir}" if runtime.ir else "")

@@ -20,7 +20,7 @@ TYPES = {f"tensor({name})": number for name, number in (
     ("uint16", onnx.TensorProto.UINT16), ("uint32", onnx.TensorProto.UINT32), ("uint64", onnx.TensorProto.UINT64),
     ("float16", onnx.TensorProto.FLOAT16), ("float", onnx.TensorProto.FLOAT), ("double", onnx.TensorProto.DOUBLE))}
 
-# Largest magnitude of inputs; keeps results small in every type.
+# Largest magnitude of inputs, so that results are small in every type. Integers cast from floats may be 4 times larger.
 LARGEST = 100
 
 

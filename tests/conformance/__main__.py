@@ -41,7 +41,7 @@ class Options:
     verbose: bool
     jobs: int
     floors: Floors
-    # For checks on request: folders of additional models, whether to run only those, and extra arguments of onnx-fix.
+    # For some checks: folders of additional models, whether to run only those, and extra arguments of onnx-fix.
     models: tuple[Path, ...] = ()
     only_models: bool = False
     fix_arguments: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Tests the constant evaluator: onnx-fix constant-folds every node test, with its inputs as constants."""
+"""Tests the constant evaluator: onnx-fix constant-folds deterministic node tests, with their inputs as constants."""
 
 import collections
 import functools

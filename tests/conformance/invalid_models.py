@@ -35,7 +35,7 @@ class Base:
 def bases(limit: int) -> list[Base]:
     """Returns at most `limit` models for each operator, version of the operator, and kind of inputs.
 
-    Each version of a test yields two models: in one, all inputs but the first are initializers; in the other, none is.
+    Each version of a test yields up to two models: in one, `_parameters` are initializers; in the other, no input is.
     """
     found, counts = [], collections.Counter()
     for test in node_tests.collect():

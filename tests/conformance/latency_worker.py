@@ -17,7 +17,7 @@ import numpy as np
 TURN_NANOSECONDS = 1_000_000
 TURNS = (4, 600)
 
-# A variant whose file has at most SMALL_BYTES has this many sessions, any other has one.
+# A variant whose file has at most SMALL_BYTES has this many sessions; others have one, as all do in the mode `session`.
 SESSIONS, SMALL_BYTES = 3, 30_000_000
 
 

@@ -14,7 +14,7 @@ from measuring import cases, judge, outcomes, runtimes  # noqa: E402 – in anot
 
 from . import models, node_tests, targets_models, tools  # noqa: E402
 
-# The sample has every EVERYth usable node test, and the exports of this repository.
+# The sample has every EVERYth node test that evaluates profiles, and the exports of this repository.
 EVERY = 4
 
 

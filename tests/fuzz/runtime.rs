@@ -71,7 +71,7 @@ impl Loaded {
     }
 }
 
-/// Makes every tensor of the main graph an output.
+/// Makes every tensor that a node of the main graph computes an output, and no other value.
 /// Returns the model and these values, in topological order.
 pub fn widened(model: &Model, ran: &Ran) -> (Model, Vec<ValueId>) {
     let mut wide = model.clone();

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::random::Random;
 
-/// Values of the letters in the patterns of one node.
+/// Sizes that the letters stand for in the shape patterns of one node.
 #[derive(Clone, Debug, Default)]
 pub struct Letters {
     sizes: FxHashMap<String, usize>,
