@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         Context { trace, sources, views, varies }
     }
 
-    /// Returns true if a value may depend on a graph input (even if only on its shape) or on a missing value.
+    /// Returns true if a value may depend on a graph input, or only its shape, or on a missing value.
     pub fn varies(&self, value: ValueId) -> bool {
         self.varies[value.index()]
     }

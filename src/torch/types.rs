@@ -175,7 +175,8 @@ pub fn elem_by_number(number: i64) -> Option<ElemType> {
     })
 }
 
-/// Returns the PyTorch spelling of a common element type, such as `torch.float64`; the ONNX name of others.
+/// Returns the PyTorch spelling of a common element type, such as `torch.float64`.
+/// Returns the ONNX name of other types.
 pub fn torch_dtype(elem: ElemType) -> &'static str {
     match elem {
         ElemType::Float => "torch.float32",

@@ -1,4 +1,4 @@
-"""Validates each output format with its schema, or with a tool that reads it."""
+"""Validates each output format for programs and browsers with its schema, or with a tool that reads it."""
 
 import json
 import re
@@ -150,7 +150,7 @@ def test_html_is_valid(checkout):
 
 
 def test_model_explorer_data_refers_to_its_nodes(checkout, tmp_path):
-    """Model Explorer's classes read the data, and every key is a node name of its ONNX adapter."""
+    """Model Explorer's classes read the data, and every key is the id of a node in its ONNX adapter."""
     model_explorer()
     from model_explorer.node_data_builder import GraphNodeData, ModelNodeData, NodeDataResult
     from model_explorer_onnx.main import ONNXAdapter

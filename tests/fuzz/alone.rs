@@ -37,8 +37,8 @@ pub fn is_a_last_digit(
         })
 }
 
-/// Returns true if changing the last digits of values changes the model outputs by more than the claim, or makes the
-/// run fail.
+/// Returns true if changing the last digits of values changes the model outputs.
+/// The change must exceed the claim, or the run must fail.
 pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     let is_float = |val: &Val| matches!(val, Val::Tensor(array) if array.elem().is_float());
     [1.0, -1.0].into_iter().any(|way| {

@@ -25,7 +25,8 @@ use crate::same::differs;
 
 /// The verdict on a graph.
 enum Verdict {
-    /// The graph does not run with one sample, or `onnx-fix` rejects it for a reason other than its dynamic axes.
+    /// The graph does not run with one sample, or `onnx-fix` rejects it.
+    /// The reason is not that its axes become dynamic.
     Invalid,
     Right,
     /// The operators that cannot be made dynamic, each with the reason.

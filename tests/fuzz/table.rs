@@ -24,7 +24,8 @@ pub struct Wanted {
     pub is_constant: bool,
 }
 
-/// Returns the constraints on an input of an operator. The last one listed also applies to later positions.
+/// Returns the constraints on an input of an operator.
+/// The last one listed also applies to later positions.
 pub fn input(op: &str, position: usize) -> Wanted {
     let otherwise = if position == 0 { "?" } else { "~" };
     let listed = OPERATORS.get(op).and_then(|inputs| {

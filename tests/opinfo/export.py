@@ -2,7 +2,8 @@
 """export.py FOLDER [options]: exports samples of PyTorch's operator tests, with static and with dynamic sizes.
 
 Each case is FOLDER/OPERATOR/OPERATOR.DTYPE.SAMPLE.MODE.pt2. The file .pt beside it has the inputs and PyTorch's results:
-at the traced sizes and, if the program has dynamic sizes, at up to two others. `exports.tsv` has the outcome of each export.
+at the traced sizes and, if the program has dynamic sizes, at up to two others. FOLDER/OPERATOR/exports.tsv has the outcome of
+each export.
 """
 
 import argparse

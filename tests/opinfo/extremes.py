@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """extremes.py FOLDER OUT [options]: gives the cases of `export.py` inputs with extreme values, for `judge.py OUT`.
 
-A part of the elements is replaced by the largest and smallest numbers of the dtype, by integers that float64 cannot represent,
-and by NaN, infinities and zeros. Inputs that PyTorch rejects are left out.
+A part of the elements is replaced by the largest and smallest integers of the dtype, by the largest floats of float16 and
+small floats, by integers that float64 cannot represent, and by NaN, infinities and zeros. Inputs that PyTorch rejects are left
+out.
 """
 
 import argparse
@@ -72,7 +73,7 @@ def _trials(case: Path, seed: int):
 
 
 def _largest(dtype) -> list:
-    """Returns finite values at the limits of a dtype; for int64, also those that float64 cannot represent.
+    """Returns finite values at the limits of a dtype; for int64, also numbers beside 2³¹ and ±2⁵³.
 
     Sums of the largest float32 numbers overflow in one order and not in another, so floats are the largest of float16.
     """

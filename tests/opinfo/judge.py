@@ -77,7 +77,10 @@ def _operator(folder: Path, options, parts: Path):
 
 
 def _convert(tool: Path, cases, opset: int, out: Path) -> dict:
-    """Converts all cases in one process; returns verdict and reason of those that failed."""
+    """Converts all cases in one process, and those without a result once more in one each.
+
+    Returns the verdict and reason of those that failed.
+    """
     def convert(cases):
         command = [tool, *cases, "--opset", str(opset), "--output-dir", out, "-q", "--jobs", "1"]
         return subprocess.run(command, capture_output=True, text=True, timeout=CONVERSION_SECONDS)
@@ -178,7 +181,7 @@ def _outcome_in_float32(model, trials) -> str:
 
 
 def _array(tensor) -> np.ndarray:
-    """Returns a tensor in the representation of models: complex numbers are pairs on a last axis."""
+    """Returns a tensor as models have it: complex numbers are pairs on a last axis, and bfloat16 is float32."""
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor.resolve_conj())
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor.resolve_neg()).numpy()
@@ -217,7 +220,7 @@ def _selects_equal(data, ours: np.ndarray, theirs) -> bool:
 
 
 def _without_bfloat16(model):
-    """Casts inputs and outputs of bfloat16, which NumPy lacks, to float."""
+    """Makes inputs and outputs of bfloat16, which NumPy lacks, float32 by Casts."""
     half, single = onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
     graph = model.graph
     before, behind = [], []

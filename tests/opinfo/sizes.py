@@ -43,9 +43,10 @@ def other_sizes(program, shapes, tensors, seed: str):
 
 
 def _resized(tensor, shape, seed: str):
-    """Returns a tensor of this shape whose values are in the range of the given one.
+    """Returns a tensor of this shape whose values are in the range of the given one, or zeros if that is empty.
 
-    Integers are repeated, so that indices stay valid. Positive definite, triangular and sorted tensors keep this property.
+    Integers are repeated, so that indices stay valid. Triangular and sorted tensors keep this property. For a Hermitian tensor,
+    the result is positive definite, and may leave the range.
     """
     if list(tensor.shape) == shape or tensor.numel() == 0:
         return tensor.clone() if list(tensor.shape) == shape else tensor.new_zeros(shape)

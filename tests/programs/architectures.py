@@ -50,7 +50,7 @@ class Program:
 
 
 def _size(size, sizes: dict) -> int:
-    """Returns a size: a number, a name, or a sum of names."""
+    """Returns the number for a size, which is a number, a name, or a sum of names."""
     return size if isinstance(size, int) else sum(sizes[name] for name in size.split("+"))
 
 
@@ -66,7 +66,7 @@ def families(library: str) -> dict[str, Callable[[], Program]]:
 
 
 def drawn(libraries: list[str], seed: int, count: int, excluded: set[str]) -> dict[str, Callable[[], Program]]:
-    """Returns `count` families, drawn by seed from those that are not excluded."""
+    """Returns up to `count` families, drawn by seed from those that are not excluded."""
     named = {f"{library}.{name}": build for library in libraries for name, build in families(library).items()}
     left = sorted(set(named) - excluded)
     return {name: named[name] for name in random.Random(seed).sample(left, min(count, len(left)))}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """export.py FOLDER [options]: exports small models with random weights, one for each architecture, with dynamic sizes.
 
-Each program is FOLDER/LIBRARY.NAME.pt2. The file .pt beside it has the inputs and PyTorch's results at three sizes, and
+Each program is FOLDER/LIBRARY.NAME.pt2. The file .pt beside it has the inputs and PyTorch's results at up to three sizes, and
 `exports.tsv` the outcome of each export. An interrupted run resumes.
 """
 

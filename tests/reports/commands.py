@@ -12,7 +12,7 @@ class Command:
 
     name: str
     arguments: tuple[str, ...] = ()
-    # Relative tolerance, and absolute tolerance as a share of the largest expected element.
+    # Relative tolerance, and absolute tolerance as a share of the largest expected element, or of 1 if that is larger.
     rtol: float = 2e-3
     share: float = 2e-4
 

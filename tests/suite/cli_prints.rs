@@ -51,7 +51,8 @@ fn summary_lists_each_rule_with_its_code_by_kind() {
     snapshot("prints", "bert", &ran.stderr);
 }
 
-/// A printed code can be passed to `--ignore`.
+/// A printed code of a rule can be passed to `--ignore`.
+/// Changes that a valid result requires cannot be ignored.
 #[test]
 fn printed_codes_can_be_ignored() {
     let sandbox = sandbox();

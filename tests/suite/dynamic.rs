@@ -1,4 +1,4 @@
-//! `--dynamic`: static batches become dynamic, or the model is refused.
+//! `--dynamic`: static dimensions become dynamic, or the model is refused.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

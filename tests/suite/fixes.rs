@@ -1,5 +1,5 @@
 //! `onnx-fix` reports every change, and fixes exactly the findings that `onnx-lint` marks as fixable.
-//! Both properties are tested on all models of the tests, and on the examples of rules that simplify or fix.
+//! Both properties are tested on all `.onnx` files of the tests, and on the examples of rules that simplify or fix.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

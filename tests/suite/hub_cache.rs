@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use crate::tool::{Ran, Sandbox};
 
-/// Sizes of the weights `w` and `v`, of 12 float32 numbers each.
+/// Size of each of the weights `w` and `v`: 12 float32 numbers.
 const BYTES: usize = 48;
 
 /// Opsets of the models of each layout.

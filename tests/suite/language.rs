@@ -51,7 +51,7 @@ fn files(folders: &[&str], extension: &str) -> Vec<File> {
     tidy::files(folders, extension).into_iter().filter(is_written).collect()
 }
 
-/// Returns the comments of a file, line by line.
+/// Returns the lines of a file that are comments.
 fn comments(name: &str, text: &str) -> Vec<Passage> {
     let mut found = Vec::new();
     let mut before = "";

@@ -30,7 +30,7 @@ fn row(line: &str) -> Row<'_> {
     Row { artifact, rule, missed, first_line: number(first), last_line: number(last) }
 }
 
-/// The parts of a finding that are in the table.
+/// The parts of a finding that are compared with the table.
 struct Reported {
     rule: String,
     is_loud: bool,
@@ -57,7 +57,7 @@ fn lint(paths: &[String], options: &[&str]) -> BTreeMap<String, Vec<Reported>> {
     by_file
 }
 
-/// Returns a message if the findings of an artifact differ from the expected ones.
+/// Returns a message if the expected finding is missing, or a correct artifact has warnings or errors.
 fn fault(row: &Row, found: &[Reported]) -> Option<String> {
     let Row { artifact, rule, first_line, last_line, .. } = row;
     if *rule == "-" {

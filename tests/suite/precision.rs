@@ -1,4 +1,4 @@
-//! `onnx-fix --to float16`: converted nodes, nodes kept in float32, and accuracy.
+//! `onnx-fix --to` float16 and bfloat16: converted nodes, nodes kept in float32, and accuracy.
 
 use onnx_lint::cli::fix::verify::arrays;
 use onnx_lint::fix::precision::Precision;
@@ -60,7 +60,7 @@ fn as_declared(model: &Model, inputs: &Inputs) -> Inputs {
     inputs.iter().map(of).collect()
 }
 
-/// Asserts that outputs are equal within the precision of the type.
+/// Asserts that the elements of outputs differ by at most 1 %, or by 0.01 if they are below 1.
 fn near(wanted: &[Val], found: &[Val], what: &str) {
     assert_eq!(wanted.len(), found.len(), "{what}");
     for (wanted, found) in wanted.iter().zip(found) {
@@ -140,7 +140,7 @@ fn inputs_that_schemas_require_as_float_are_kept() {
     );
 }
 
-/// Tests mask values beyond the float16 range, near its limit, and far above the scores.
+/// Tests mask values beyond the float16 range, at its limit, and far below the scores.
 /// A fully masked row must keep its result, without NaN.
 #[test]
 fn masks_with_large_values_are_kept_in_float() {

@@ -1,4 +1,4 @@
-//! Conversion and refusal of `torch.export` programs by `onnx-fix`.
+//! Conversion and refusal of `torch.export` programs and TorchScript graphs by `onnx-fix`.
 
 use onnx_lint::graph::{Def, ElemType, Model, Port, TypeKind};
 

@@ -103,7 +103,7 @@ fn faulty_status_is_an_error_of_the_rule() {
     }
 }
 
-/// Copies a folder of the repository, with a change of some texts.
+/// Copies the rule files below a folder, with changed texts.
 fn copied(from: &Path, to: &Path, change: &dyn Fn(String) -> String) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder") {

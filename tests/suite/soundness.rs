@@ -1,4 +1,4 @@
-//! Tests that rewrites preserve outputs.
+//! Tests that rewrites preserve outputs, unless they are unsafe.
 //! Examples of the rules run at several sizes on random inputs, before and after the rewrite.
 
 use std::collections::BTreeMap;

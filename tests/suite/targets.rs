@@ -1,4 +1,4 @@
-//! `--target` of both tools: findings for unsupported nodes, and rewriting for a target.
+//! `--target` of `onnx-lint` and `onnx-fix`: findings for unsupported nodes, and rewrites.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! ONNX text: a round trip preserves models.
+//! ONNX text: a model that is written, read and written again has the same text.
 
 use onnx_lint::{read, write};
 

@@ -7,14 +7,14 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::Rule;
 use walkdir::WalkDir;
 
-/// A source file that is not generated.
+/// A file of the repository.
 pub struct File {
     /// Path from the root of the repository, with `/`.
     pub path: String,
     pub text: String,
 }
 
-/// Returns the files with an extension below some folders, sorted, without generated ones.
+/// Returns the files with an extension below some folders, sorted, without the long generated ones.
 pub fn files(folders: &[&str], extension: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -218,7 +218,8 @@ fn crates_are_used_only_in_their_modules() {
     });
 }
 
-/// Code for some operating systems, which the tests of one platform do not compile for the others.
+/// Code for one operating system is only in `src/write/platform.rs`.
+/// Tests on another system do not compile it.
 #[test]
 fn platform_code_is_in_one_module() {
     const MARKS: [&str; 7] =
@@ -229,7 +230,7 @@ fn platform_code_is_in_one_module() {
     });
 }
 
-/// The public API of the library does not expose its dependencies.
+/// The public API of the library names no type of [`FOREIGN`] crates.
 #[test]
 fn public_items_expose_no_internal_dependencies() {
     let visible = visible_files("src/lib.rs", "src");
@@ -240,7 +241,7 @@ fn public_items_expose_no_internal_dependencies() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Crates, and generated modules, whose types must not be in the public API.
+/// Crates, and a generated module, whose types must not be in the public API.
 const FOREIGN: [&str; 4] = ["egg", "prost", "prost_reflect", "proto"];
 
 /// Returns the file of a module, and the files of its visible submodules.

@@ -2,7 +2,7 @@
 
 first_finding.py DIST    DIST has the artifacts of a release
 
-The wheel comes from a local index without a network; the other ways run as pre-commit and GitHub run them.
+The wheel comes from DIST without a network; the other ways run as pre-commit and GitHub run them.
 """
 
 import os
@@ -76,7 +76,7 @@ class Runner:
         (work / f"releases/v{VERSION}").symlink_to(DIST)
 
     def step(self, step: dict, inputs: dict, expected: int) -> str:
-        """Runs a step of a shell."""
+        """Runs the shell script of a step."""
         values = {**{f"inputs.{name}": value for name, value in inputs.items()},
                   "github.action_repository": "owner/onnx-lint"}
         environment = {name: re.sub(r"\$\{\{ (.*?) \}\}", lambda match: values[match[1]], value)
@@ -89,7 +89,7 @@ class Runner:
                    GITHUB_SERVER_URL="https://example.org", ONNX_LINT_RELEASES=f"file://{self.work}/releases")
 
     def run(self, expected: int = 1, **inputs: str) -> str:
-        """Runs all steps; the last one, or the installation if it fails, must have this exit status."""
+        """Runs the steps up to Lint, which must exit with `expected`; 2 means that the installation must fail with 1."""
         defaults = {name: str(about["default"]) for name, about in self.action["inputs"].items()}
         assert set(inputs) <= set(defaults), inputs
         shown = ""
@@ -112,7 +112,7 @@ def action(work: Path) -> str:
 
 
 def other_runs_of_the_action(work: Path) -> None:
-    """Checks the inputs of the action."""
+    """Runs the action on a valid model, with a wrong checksum, and with an unknown version."""
     runner = Runner(work)
     sound = work / "net.onnxtxt"
     sound.write_text('<ir_version: 8, opset_import: ["" : 17]>\nmain (float[N] x) => (float[N] y) { y = Relu (x) }\n')

@@ -1,4 +1,4 @@
-//! `onnx-lint` as a WebAssembly module: turns the bytes of a model into an HTML report.
+//! `onnx-lint` and `onnx-fix` as a WebAssembly module: a model becomes a report or a fixed model.
 
 mod border;
 

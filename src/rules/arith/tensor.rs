@@ -32,7 +32,8 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     Some(Datum::Tensor(Arc::new(tensor)))
 }
 
-/// Converts a number or string, or nested lists of them, to an array. Floats are rounded to the float type.
+/// Converts a number or string, or nested lists of them, to an array.
+/// Floats are rounded to the float type.
 /// Returns `None` for data that do not fit, such as ragged lists, integers out of range, or floats for integers.
 pub fn array(elem: ElemType, datum: &Datum) -> Option<Array> {
     let (mut shape, mut items) = (Vec::new(), Vec::new());

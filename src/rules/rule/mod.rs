@@ -98,8 +98,9 @@ pub struct RuleSource {
 /// Body of a rule: a pattern, or a built-in analysis.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Pattern rule. `forward` has a direction for each combination of an operator (`@op in […]`) and alternatives
-    /// (`|`). With `also`, each code has only those in which its condition can hold.
+    /// Pattern rule.
+    /// `forward` has a direction for each combination of an operator (`@op in […]`) and alternatives (`|`).
+    /// With `also`, each code has only those in which its condition can hold.
     /// `backward` has the reverse directions of `rewrite both`.
     Pattern { forward: Vec<Direction>, backward: Vec<Direction> },
     /// `detect builtin::NAME`.

@@ -1,6 +1,7 @@
-"""Creates the traced graphs of this folder, with weights, inputs and outputs: python make.py OUT_DIR.
+"""Creates the TorchScript graphs of this folder: python make.py OUT_DIR.
 
-Needs torch and safetensors. The committed files have one format of weights each, shortened paths, and no debug files.
+All but `loop` have weights, inputs and outputs. Needs torch and safetensors. The committed files have one format of weights
+each, shortened paths, and no debug files; those of `lstm` are not committed.
 """
 import torch, numpy as np, sys, os
 from torch import nn

@@ -5,7 +5,7 @@ use onnx_lint::infer::eval::Array;
 
 use super::{check_text, fixed, floats, model, outputs, shaped};
 
-/// Reshape cannot infer a dimension of -1 for an empty tensor, so a decomposition must not need that.
+/// Reshape cannot infer a dimension of -1 beside one of size 0, so a decomposition must not need that.
 #[test]
 fn attention_with_an_empty_batch_keeps_its_heads() {
     let attention = "g (float[B,3,32] q, float[B,5,16] k, float[B,5,16] v) => (float[B,3,32] y) {
@@ -34,7 +34,7 @@ fn subgraph_outputs_are_defined_in_the_subgraph_before_opset_9() {
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
 
-/// If a constant is also an output, an Identity defines the output.
+/// Before opset 9, an Identity defines an output that is a constant.
 /// Other nodes read the initializer.
 #[test]
 fn output_constant_is_read_from_its_initializer() {

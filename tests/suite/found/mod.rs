@@ -1,6 +1,6 @@
 //! Regressions found by fuzzing and review.
-//! Expected outputs are computed by hand from the specification. The model must have them before and after `onnx-fix`,
-//! and a second run must change nothing.
+//! Expected outputs are computed by hand from the specification, or follow ONNX Runtime. The model must have them
+//! before and after `onnx-fix`, and a second run must change nothing.
 
 mod converted;
 
@@ -42,7 +42,7 @@ fn outputs(model: &Model, feeds: Feeds) -> Vec<Array> {
     values.into_iter().map(tensor).collect()
 }
 
-/// Returns true if two tensors are bit-exact, except for the payload of NaN.
+/// Returns true if two tensors are equal in every bit, except that all NaN are equal.
 fn same(a: &Array, b: &Array) -> bool {
     let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     let elements = |array: &Array| match array.elem().is_float() {
@@ -256,7 +256,7 @@ fn unsafe_fixes_keep_ambiguous_constants() {
     let windows =
         "g (float[batch,1,T] x) => (float[?,1,16] y) <int64[3] s = {-1,1,16}> { y = Reshape (x, s) }";
     check_text(17, windows, &options, &["{-1,1,16}"], &[]);
-    // A hard-coded size of an unnamed dimension is not reported, and therefore not fixed.
+    // If the batch has no name, a hard-coded size beside a -1 is not reported, and therefore not fixed.
     let unnamed = "g (float[?,3,H,W] x) => (float[?,3,16] y) <int64[3] s = {-1,3,16}> { y = Reshape (x, s) }";
     check_text(17, unnamed, &options, &["{-1,3,16}"], &[]);
     let named =

@@ -73,7 +73,7 @@ fn hard_coded_sizes_are_reported_from_later_evidence() {
         "g (float[batch,seq,8] x, float[8,8] w) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  t = MatMul (r, w)  y = Add (x, t) }",
         &["EXP001 error"],
     );
-    // Attention heads: only the first Reshape is faulty.
+    // Attention heads: only the first Reshape is reported.
     finds(
         17,
         "g (float[batch,seq,8] x) => (float[B,S,8] y) <int64[4] heads = {-1, 5, 2, 4}, int64[3] whole = {-1, 5, 8}> {

@@ -1,4 +1,4 @@
-//! IDX: indices that are out of range or read the wrong element.
+//! IDX: indices that are out of range or select the wrong element, and updates that do not fit them.
 
 use super::finds;
 
@@ -99,10 +99,10 @@ fn scatter_updates_that_do_not_broadcast_are_reported() {
         ("float[N,6] v", "int64[N,1]"),
         ("float v", "int64[2]"),
         ("float[3] v", "int64[3,2]"),
-        // The indices have a dynamic dimension, which may be 1.
+        ("float[6] v", "int64[1]"),
+        // The indices have dynamic dimensions: for some sizes, the updates fit.
         ("float[1,6] v", "int64[N,1]"),
         ("float[6] v", "int64[N,K]"),
-        ("float[6] v", "int64[1]"),
     ] {
         let graph =
             format!("g (float[8,6] x, {places} i, {value}) => (float[8,6] y) {{ y = ScatterND (x, i, v) }}");

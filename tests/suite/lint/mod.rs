@@ -1,4 +1,4 @@
-//! Findings in models given as ONNX text, and absence of findings in similar models.
+//! Findings in models, Python sources, traces and logs, and absence of findings in similar ones.
 
 mod export;
 mod export_sizes;

@@ -81,7 +81,8 @@ fn text_at(source: &Source, span: Span) -> Option<&str> {
     source.text.get(usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?)
 }
 
-/// Returns true if the fault is in this source: its text is at the position of the fault.
+/// Returns true if the fault may be in this source.
+/// The text at its position must be the constant or attribute that the fault changes, if there is one.
 fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();

@@ -59,8 +59,9 @@ fn written(trace: &Trace, literal: &Argument) -> String {
     }
 }
 
-/// Returns true if two bodies begin with a computation and are equal, up to the last entry of the shorter one.
-/// That entry is ignored unless it is the only one, because the last steps of a loop have fewer users.
+/// Returns true if two bodies begin with a computation and are equal.
+/// They are compared up to the last entry of the shorter one. That entry is ignored unless it is the only
+/// one, because the last steps of a loop have fewer users.
 pub fn is_alike(a: &Body, b: &Body) -> bool {
     let without_end = |body: &Body| body.len().saturating_sub(1).max(1);
     let compared = without_end(a).min(without_end(b));
