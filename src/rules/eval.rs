@@ -18,6 +18,7 @@ use super::expr::{CompareOp, Each, Expr, ExprKind, Over};
 use super::func::Func;
 use super::host::Host;
 use super::rule::{AttrVarId, Rewrite, VarId};
+use super::sign;
 
 /// Evaluation context: a match, its host, and the partial result of the rewrite.
 pub struct Env<'a, H: Host> {
@@ -187,6 +188,7 @@ impl<'a, H: Host> Env<'a, H> {
                 let least = self.eval(args.get(1)?)?;
                 Datum::Bool(self.at_least(value, &fact, &least)?)
             }
+            Func::IsNonnegative => Datum::Bool(sign::is_nonnegative(self.host, value.old()?)),
             Func::Uses => Datum::Int(self.host.uses(value.old()?).try_into().ok()?),
             Func::IsOutput => Datum::Bool(self.host.is_output(value.old()?)),
             Func::IsInput => Datum::Bool(self.host.is_input(value.old()?)),

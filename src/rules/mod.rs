@@ -41,6 +41,7 @@ pub mod plan;
 pub mod registry;
 #[doc(hidden)]
 pub mod rule;
+mod sign;
 #[doc(hidden)]
 pub mod syntax;
 mod var;

@@ -53,10 +53,18 @@ def _export(name: str, build, folder: Path):
         torch.manual_seed(0)
         program = build()
         program.model.eval().requires_grad_(False)
+        _fill_zeros(program.model)
         outcome = _saved(program, folder / name)
         _note(folder, name, "exported", outcome)
     except Exception as error:  # noqa: BLE001 – models raise many kinds
         _note(folder, name, "not exported", f"{type(error).__name__}: {error}")
+
+
+def _fill_zeros(model):
+    """Gives parameters that are all zero random values: with a zero router, all experts have equal scores."""
+    for parameter in model.parameters():
+        if parameter.dtype.is_floating_point and not parameter.any():
+            parameter.normal_(std=0.02)
 
 
 def _saved(program, stem: Path) -> str:

@@ -65,6 +65,9 @@ def _judge(case: Path, options, log: Path):
 
 def _peer(case: Path, trials, options, scratch: Path) -> list:
     """Returns the verdict on the model of torch.onnx, and its nodes after `onnx-fix`."""
+    import torchvision  # noqa: F401 – registers custom operators, without which archives do not load
+    import transformers.integrations.moe  # noqa: F401 – registers others
+
     theirs, after = scratch / "theirs.onnx", scratch / "after.onnx"
     try:
         program = torch.onnx.export(torch.export.load(case), (), dynamo=True, opset_version=options.opset, verbose=False)
