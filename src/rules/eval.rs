@@ -17,8 +17,8 @@ use super::draft::Draft;
 use super::expr::{CompareOp, Each, Expr, ExprKind, Over};
 use super::func::Func;
 use super::host::Host;
+use super::producers::{self, Elements};
 use super::rule::{AttrVarId, Rewrite, VarId};
-use super::sign;
 
 /// Evaluation context: a match, its host, and the partial result of the rewrite.
 pub struct Env<'a, H: Host> {
@@ -188,7 +188,8 @@ impl<'a, H: Host> Env<'a, H> {
                 let least = self.eval(args.get(1)?)?;
                 Datum::Bool(self.at_least(value, &fact, &least)?)
             }
-            Func::IsNonnegative => Datum::Bool(sign::is_nonnegative(self.host, value.old()?)),
+            Func::IsNonnegative => self.elements_are(value, Elements::Nonnegative)?,
+            Func::IsOfConstants => self.elements_are(value, Elements::OfConstants)?,
             Func::Uses => Datum::Int(self.host.uses(value.old()?).try_into().ok()?),
             Func::IsOutput => Datum::Bool(self.host.is_output(value.old()?)),
             Func::IsInput => Datum::Bool(self.host.is_input(value.old()?)),
@@ -207,6 +208,10 @@ impl<'a, H: Host> Env<'a, H> {
             }
             _ => return None,
         })
+    }
+
+    fn elements_are(&self, value: Item<H::Value>, fact: Elements) -> Option<Datum> {
+        Some(Datum::Bool(producers::are(self.host, value.old()?, fact)))
     }
 
     /// Returns the value of an attribute variable.

@@ -82,8 +82,10 @@ functions! {
     Elements "elements" (Value) from host;
     /// Whether every element is at least the given number.
     AtLeast "at_least" (Value, Expr) from host;
-    /// Whether the operators that produce a float value prove that no element is negative.
+    /// Whether the producers of a float value prove that no element is negative.
     IsNonnegative "is_nonnegative" (Value) from host;
+    /// Whether each element of a float value is an element of a constant, possibly moved.
+    IsOfConstants "is_of_constants" (Value) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
     /// Whether a value is an output of its graph, or of a subgraph that captures it.

@@ -38,10 +38,10 @@ pub mod outline;
 pub mod plain;
 #[doc(hidden)]
 pub mod plan;
+mod producers;
 pub mod registry;
 #[doc(hidden)]
 pub mod rule;
-mod sign;
 #[doc(hidden)]
 pub mod syntax;
 mod var;
