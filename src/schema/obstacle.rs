@@ -163,12 +163,12 @@ fn count(f: &mut fmt::Formatter<'_>, slot: Slot, least: u16, most: u16) -> fmt::
         Slot::Output(position) => (position, "produces", "output"),
     };
     let start = if position < usize::from(least) { "needs" } else { "has no" };
-    let plural = if most == 1 { "" } else { "s" };
     write!(f, "{start} {slot}: it {verb} ")?;
+    let counted = |count: u16| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     match (least, most) {
-        (least, u16::MAX) => write!(f, "at least {least} {noun}{plural}"),
-        (least, most) if least == most => write!(f, "{least} {noun}{plural}"),
-        (least, most) => write!(f, "{least} to {most} {noun}{plural}"),
+        (least, u16::MAX) => write!(f, "at least {}", counted(least)),
+        (least, most) if least == most => write!(f, "{}", counted(most)),
+        (least, most) => write!(f, "{least} to {}", counted(most)),
     }
 }
 

@@ -71,8 +71,8 @@ fn model_without_comparable_outputs_is_not_reported_equal() {
 
 #[test]
 fn fixed_shape_is_the_compared_size() {
-    check_with(CLUMSY, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
-    check_with(SOUND, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
+    check_with(CLUMSY, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` exactly"]);
+    check_with(SOUND, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` exactly"]);
 }
 
 /// Outputs are compared only at the original size.
@@ -81,7 +81,7 @@ fn fixed_shape_is_the_compared_size() {
 fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
     let expected = [
-        "equal results before and after: `y` bit for bit",
+        "equal results before and after: `y` exactly",
         "the result runs at sizes 2, 3, 1, but the input only at its static sizes",
     ];
     check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
@@ -91,7 +91,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
 #[test]
 fn fixes_are_verified_according_to_their_safety() {
     let runs = "the result runs at sizes 3, 1, 7, at which the input does not run";
-    check_pitfall("BakedBatch", &[], &["equal results before and after at size 2: `2` bit for bit", runs]);
+    check_pitfall("BakedBatch", &[], &["equal results before and after at size 2: `2` exactly", runs]);
     let unsafe_fixes = ["--unsafe-fixes"];
     check_pitfall("DoubleConstant", &unsafe_fixes, &["equal results before and after: `5` within "]);
     let differ = ["the results differ at sizes 3, 7, 8, as an unsafe fix may change them", "FIX030"];

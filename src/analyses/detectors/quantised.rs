@@ -24,18 +24,19 @@ fn bad_scale(cx: &LintContext, node: NodeId, input: usize, scale: f64) -> Findin
             )
             .help("do not quantize this value, or mask with a finite number and calibrate again");
     }
+    if scale < 0.0 {
+        return finding.help("calibrate again, or correct the tool that wrote the scale");
+    }
     finding
         .note("some quantization tools write a scale of 0 for a channel that contains only zeros")
         .help("calibrate with data for which this value is not always zero, or set the scale to 1")
 }
 
 fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
-    let message = format!(
-        "`{}` has {scales} scales, but axis {axis} has {size} elements",
-        cx.model.nodes[node].op_type
-    );
+    let (plural, op) = (if size == 1 { "" } else { "s" }, &cx.model.nodes[node].op_type);
+    let message = format!("`{op}` has {scales} scales, but axis {axis} has {size} element{plural}");
     cx.at_node(PER_CHANNEL_SIZE, node, Part::Input(1), message)
-        .label(format!("must have {size} scales"))
+        .label(format!("must have {size} scale{plural}"))
         .help("set `axis` to the channel axis")
 }
 

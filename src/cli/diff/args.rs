@@ -53,4 +53,4 @@ pub enum Format {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 proved equal, or equal up to rounding; 1 not proved equal; 2 the run failed.";
+Exit status: 0 proved equal, or equal up to rounding, with equal interfaces; 1 otherwise; 2 the run failed.";

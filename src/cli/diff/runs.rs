@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::fix::verify::{self, Seen};
 use crate::graph::Model;
+use crate::graph::syntax::suggest::counted;
 use crate::rule_tests::numbers::{self, Claim, Outcome};
 use crate::rules::rule::{Phase, Safety};
 
@@ -28,7 +29,8 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
     let (from, to) = (&b.graphs[b.main], &a.graphs[a.main]);
     for (what, from, to) in [("inputs", &from.inputs, &to.inputs), ("outputs", &from.outputs, &to.outputs)] {
         if from.len() != to.len() {
-            return Err(format!("a has {} {what}, b has {}", to.len(), from.len()));
+            let noun = &what[..what.len() - 1];
+            return Err(format!("a has {}, b has {}", counted(to.len(), noun), from.len()));
         }
         let names = |model: &Model, ports: &[crate::graph::Port]| -> Vec<Arc<str>> {
             ports.iter().map(|port| model.values[port.value].name.clone()).collect()

@@ -58,7 +58,9 @@ fn headline(result: &Verdict, look: Look) -> String {
     };
     let how = match result.comparison.computes {
         Equivalence::Exactly => "  proved by bit-exact rules\n",
-        Equivalence::Rounded => "  proved by rules that may round differently or assume finite numbers\n",
+        Equivalence::Rounded => {
+            "  proved by rules that may round differently, or that make assumptions about the values\n"
+        }
         _ => "",
     };
     format!("{}\n{how}", paint(look, style, &verdict))

@@ -54,7 +54,7 @@ impl Remaining {
         let remain = if many { "remain" } else { "remains" };
         match target {
             _ if !self.is_fatal() => {
-                format!("warning: {count} of `{source}` {remain}: the model fails for some inputs or sizes\n")
+                format!("warning: {count} of `{source}` {remain}: the model can fail or give wrong results\n")
             }
             None => format!("error: {count} of `{source}` {remain}\n"),
             Some(target) if is_written => {
@@ -64,10 +64,8 @@ impl Remaining {
                 )
             }
             Some(_) if self.new > 0 => {
-                format!(
-                    "error: the result has {count}, {} of them not in `{source}`: nothing is written\n",
-                    self.new
-                )
+                let new = counted(self.new, "error");
+                format!("error: the result has {new} that `{source}` does not have: nothing is written\n")
             }
             Some(_) => {
                 format!(

@@ -34,9 +34,9 @@ impl fmt::Display for Crossing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.values == 1 { "value crosses" } else { "values cross" };
         write!(f, "{} {plural} between the target and the fallback", self.values)?;
-        if let Some(bytes) = &self.bytes {
-            write!(f, ": {bytes} bytes")?;
-        }
+        let Some(bytes) = &self.bytes else { return f.write_str(", of unknown size") };
+        let unit = if bytes.as_const() == Some(1) { "byte" } else { "bytes" };
+        write!(f, ": {bytes} {unit}")?;
         match self.unknown {
             0 => Ok(()),
             unknown => write!(f, ", and {unknown} of unknown size"),

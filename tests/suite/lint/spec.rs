@@ -60,7 +60,7 @@ fn wrong_numbers_of_branch_inputs_and_outputs_are_reported() {
                          else_branch = e (float[N] z) => (float[N] v) { v = Relu (x) }>",
         &[
             "SPC033 error: `then_branch` of `i` has 2 outputs, but needs 1 output",
-            "SPC033 error: `else_branch` of `i` has 1 inputs, but needs 0 inputs",
+            "SPC033 error: `else_branch` of `i` has 1 input, but needs 0 inputs",
         ],
     );
 }

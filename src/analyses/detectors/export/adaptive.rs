@@ -47,7 +47,7 @@ fn baked_window(cx: &LintContext, free: &DynamicDims, id: NodeId, node: &Node) -
         finding
             .label("the window of the traced size: at other sizes, the output has another size")
             .related(cx.places.declaration(origin.input), format!("axis {} is dynamic", origin.axis))
-            .help("pool to size 1 (a mean), or use F.interpolate; or declare the axis static"),
+            .help("pool to size 1, or use F.interpolate; or declare the axis static"),
     )
 }
 

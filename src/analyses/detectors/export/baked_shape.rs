@@ -130,6 +130,7 @@ fn help(op: &str, input: usize) -> &'static str {
             "index or reshape the axis instead: a dynamic axis cannot be split into parts of static sizes"
         }
         "Squeeze" => "index the intended element, as in x[0], or keep the axis",
+        "Tile" => "repeat by a size of the tensor: x.repeat(y.shape[0], 1)",
         _ => {
             "create the constant with sizes of the tensor that it is combined with: torch.zeros(x.shape[0], …)"
         }

@@ -19,7 +19,7 @@ fn bad_depth(cx: &LintContext, node: NodeId, depth: f64) -> Finding {
     if depth == -1.0 {
         finding
             .label("default of F.one_hot: PyTorch infers the number from the labels")
-            .fix(Applicability::Unsafe, "compares the labels with a Range up to their maximum")
+            .fix(Applicability::Unsafe, "computes the number of classes: the greatest label plus 1")
     } else {
         finding.label("must be positive")
     }

@@ -14,15 +14,19 @@ pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_
 
 fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
-    let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {size} elements");
+    let elements = if size == 1 { "1 element".to_owned() } else { format!("{size} elements") };
+    let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {elements}");
     // If the node is in a subgraph, the model may skip it when the axis is too short.
     let graph = &cx.model.graphs[cx.model.nodes[node].graph];
     let rule = match graph.owner {
         Owner::Node(_) => INDEX_OUT_OF_RANGE.at(Level::Warning),
         Owner::Model | Owner::Function(_) => INDEX_OUT_OF_RANGE,
     };
-    cx.at_node(rule, node, Part::Input(1), message)
-        .label(format!("must be in the range -{size} to {}", size - 1))
+    let finding = cx.at_node(rule, node, Part::Input(1), message);
+    match size {
+        0 => finding.label("an empty axis has no valid index"),
+        _ => finding.label(format!("must be in the range -{size} to {}", size - 1)),
+    }
 }
 
 fn negative(cx: &LintContext, node: NodeId, index: i64) -> Finding {

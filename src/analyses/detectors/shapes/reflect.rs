@@ -47,7 +47,8 @@ fn remark(cx: &LintContext, free: &DynamicDims, id: NodeId, node: &Node) -> Opti
     let texts: Vec<String> =
         demands.iter().map(|(size, least)| format!("`{size}` must be at least {least}")).collect();
     let pad = demands.iter().map(|(_, least)| least - 1).max()?;
-    let message = format!("`Pad` reflects {pad} elements: {}", texts.join(", "));
+    let plural = if pad == 1 { "" } else { "s" };
+    let message = format!("`Pad` reflects {pad} element{plural}: {}", texts.join(", "));
     let finding = cx.at_node(SHAPE_MISMATCH.at(Level::Info), id, Part::Whole, message);
     Some(finding.note("a reflection by n elements requires a size of n + 1 or more"))
 }

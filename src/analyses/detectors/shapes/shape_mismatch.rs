@@ -64,10 +64,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 fn first(findings: Vec<Finding>) -> Option<Finding> {
     let more = findings.len().saturating_sub(1);
     let first = findings.into_iter().next()?;
-    Some(if more > 0 {
-        first.note(format!("{more} more outputs of branches in this model have this fault"))
-    } else {
-        first
+    Some(match more {
+        0 => first,
+        1 => first.note("1 more output of branches in this model has this fault"),
+        _ => first.note(format!("{more} more outputs of branches in this model have this fault")),
     })
 }
 

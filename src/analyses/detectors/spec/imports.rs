@@ -34,8 +34,12 @@ fn duplicate_import(domain: &str, versions: &[i64]) -> Finding {
     let message = format!("domain `{shown}` is imported {} times: {}", versions.len(), listed.join(", "));
     // Duplicate imports of one version are harmless.
     let differs = versions.iter().any(|version| *version != versions[0]);
-    let rule = DUPLICATE_OPSET_IMPORT.at(if differs { Level::Error } else { Level::Warning });
-    rule.finding(message, Place::File).note("runtimes differ in the version that they use")
+    if differs {
+        let rule = DUPLICATE_OPSET_IMPORT.at(Level::Error);
+        rule.finding(message, Place::File).note("runtimes differ in the version that they use")
+    } else {
+        DUPLICATE_OPSET_IMPORT.at(Level::Warning).finding(message, Place::File)
+    }
 }
 
 fn missing_ir_version() -> Finding {

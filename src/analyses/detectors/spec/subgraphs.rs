@@ -6,6 +6,7 @@ use crate::analyses::locate::Part;
 use crate::analyses::repairs::{OutputRepair, outer_outputs};
 use crate::diag::rule_ids::BODY_SIGNATURE;
 use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::syntax::suggest::counted;
 use crate::graph::{AttrValue, GraphId, Node, NodeId};
 
 /// Detector of SPC033.
@@ -39,11 +40,11 @@ fn wrong_count(
     why: &str,
 ) -> Finding {
     let more = if wanted.or_more { "at least " } else { "" };
-    let plural = if wanted.count == 1 { "" } else { "s" };
     let message = format!(
-        "`{attr}` of `{}` has {found} {what}s, but needs {more}{} {what}{plural}",
+        "`{attr}` of `{}` has {}, but needs {more}{}",
         cx.node_name(node),
-        wanted.count
+        counted(found, what),
+        counted(wanted.count, what)
     );
     cx.at_node(BODY_SIGNATURE, node, Part::Attr(attr), message).label(why)
 }

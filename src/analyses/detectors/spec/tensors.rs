@@ -89,7 +89,7 @@ fn fault(tensor: &Tensor) -> Option<String> {
         return Some(format!("has dims {}, whose element count overflows 64 bits", dims(&tensor.dims)));
     };
     let (held, wanted) = counts(tensor, elem, len)?;
-    let (field, unit) = field(&tensor.data);
+    let (field, one, many) = field(&tensor.data);
     if wanted.is_empty() {
         return Some(format!("has type {elem}, but `{field}` cannot store this type"));
     }
@@ -97,6 +97,7 @@ fn fault(tensor: &Tensor) -> Option<String> {
         return None;
     }
     let wanted = wanted[0];
+    let unit = if wanted == 1 { one } else { many };
     Some(format!("is {elem}{} and needs {wanted} {unit}, but `{field}` has {held}", dims(&tensor.dims)))
 }
 
@@ -141,22 +142,22 @@ fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usi
     })
 }
 
-/// Returns the name of the data field, and the unit of its entries.
-fn field(data: &TensorData) -> (&'static str, &'static str) {
+/// Returns the name of the data field, and the unit of its entries (singular and plural).
+fn field(data: &TensorData) -> (&'static str, &'static str, &'static str) {
     match data {
-        TensorData::Absent => ("raw_data", "elements"),
-        TensorData::Raw(_) => ("raw_data", "bytes"),
-        TensorData::Floats(_) => ("float_data", "entries"),
-        TensorData::Int32s(_) => ("int32_data", "entries"),
-        TensorData::Int64s(_) => ("int64_data", "entries"),
-        TensorData::Doubles(_) => ("double_data", "entries"),
-        TensorData::Uint64s(_) => ("uint64_data", "entries"),
-        TensorData::Strings(_) => ("string_data", "entries"),
-        TensorData::External(_) => ("external_data", "bytes"),
+        TensorData::Absent => ("raw_data", "element", "elements"),
+        TensorData::Raw(_) => ("raw_data", "byte", "bytes"),
+        TensorData::Floats(_) => ("float_data", "entry", "entries"),
+        TensorData::Int32s(_) => ("int32_data", "entry", "entries"),
+        TensorData::Int64s(_) => ("int64_data", "entry", "entries"),
+        TensorData::Doubles(_) => ("double_data", "entry", "entries"),
+        TensorData::Uint64s(_) => ("uint64_data", "entry", "entries"),
+        TensorData::Strings(_) => ("string_data", "entry", "entries"),
+        TensorData::External(_) => ("external_data", "byte", "bytes"),
         TensorData::Deferred(deferred) => match deferred.field() {
-            DeferredField::Raw => ("raw_data", "bytes"),
-            DeferredField::Floats => ("float_data", "entries"),
-            DeferredField::Doubles => ("double_data", "entries"),
+            DeferredField::Raw => ("raw_data", "byte", "bytes"),
+            DeferredField::Floats => ("float_data", "entry", "entries"),
+            DeferredField::Doubles => ("double_data", "entry", "entries"),
         },
     }
 }
@@ -177,7 +178,8 @@ fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
         return Some("is sparse, but its indices are not int64".to_owned());
     }
     let is_right = indices.dims == [count] || indices.dims == [count, rank];
-    let why = format!("is sparse with {count} values, but indices of shape {}", dims(&indices.dims));
+    let plural = if count == 1 { "" } else { "s" };
+    let why = format!("is sparse with {count} value{plural}, but indices of shape {}", dims(&indices.dims));
     (!is_right).then_some(why)
 }
 
@@ -214,7 +216,7 @@ mod tests {
             ElemType::Float,
             &[1],
             TensorData::Absent,
-            Some("is float[1] and needs 1 elements, but `raw_data` has 0"),
+            Some("is float[1] and needs 1 element, but `raw_data` has 0"),
         );
         check(ElemType::String, &[1], raw(1), Some("has type string, but `raw_data` cannot store this type"));
         check(

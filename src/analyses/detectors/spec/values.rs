@@ -44,7 +44,7 @@ fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) ->
     let name = cx.name(second);
     let kind = if rule == DUPLICATE_INITIALIZER { "initializers" } else { "values" };
     cx.at_value(rule, second, format!("two {kind} of one graph are named `{name}`"))
-        .label("second definition; later uses refer to this one")
+        .label("defined again; later uses refer to this definition")
         .related(cx.places.value(first), "first definition")
 }
 

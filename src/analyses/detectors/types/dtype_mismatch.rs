@@ -41,7 +41,7 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
     }
     let finding = match casts(cx, *node) {
         Some(casts) => finding.help(help(cx, *node, &casts)),
-        None => finding.help("give both inputs one type that the operator supports"),
+        None => finding.help("give the inputs one type that the operator supports"),
     };
     let is_fixable = of_types(cx, *node).is_some();
     Some(if is_fixable { finding.fix(Applicability::Safe, "converts the inputs") } else { finding })

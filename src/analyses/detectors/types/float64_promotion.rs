@@ -45,7 +45,7 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
                 cx.name(output)
             )
         }
-        None => format!("{nodes} in double between two casts, but the model uses {from}"),
+        None => format!("{nodes} in double, but the model uses {from}"),
     };
     // Double is intended if no constant widened the computation, or if the Python lines cast to double.
     let is_meant = !region.constants.iter().any(|&constant| may_widen(cx, &region.entries, constant))
@@ -59,10 +59,12 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
     for &exit in region.exits.iter().take(1) {
         finding = finding.related(cx.places.node(exit, Part::Whole), "converted back here");
     }
-    Some(finding.note("double is slow on most accelerators, and unsupported on many").help(format!(
-        "create the constants as {from}, with dtype={}, and avoid torch.float64",
-        torch_name(from)
-    )))
+    let help = if region.constants.is_empty() {
+        format!("compute in {from}: avoid torch.float64")
+    } else {
+        format!("create the constants as {from}, with dtype={}, and avoid torch.float64", torch_name(from))
+    };
+    Some(finding.note("double is slow on most accelerators, and unsupported on many").help(help))
 }
 
 /// Whether a constant may have widened the cast values. In PyTorch, a scalar only widens other scalars.

@@ -14,9 +14,14 @@ pub const DETECTOR: Detector = Detector { rules: &[CONSTANT_OVERFLOW, LOSSY_CAST
 fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
         format!("the constant {number:e} overflows {to}, to which `{}` converts it", cx.node_name(node));
-    let becomes = if to.is_float() { "becomes infinity here" } else { "becomes an arbitrary number here" };
-    cx.at_node(CONSTANT_OVERFLOW, node, Part::Input(0), message)
-        .label(becomes)
+    let finding = cx.at_node(CONSTANT_OVERFLOW, node, Part::Input(0), message);
+    if !to.is_float() {
+        return finding
+            .label("becomes an arbitrary number here")
+            .help(format!("use a number in the range of {to}, or a wider type"));
+    }
+    finding
+        .label("becomes infinity here")
         .note("infinities in a mask lead to NaN if a whole row is masked, or if the mask is multiplied by 0")
         .help("use the limit of the computation type: torch.finfo(x.dtype).min")
 }

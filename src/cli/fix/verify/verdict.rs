@@ -253,11 +253,11 @@ impl Verdict {
         said
     }
 
-    /// Returns the distances, such as `` `y` bit for bit, `z` within 3e-7 ``.
+    /// Returns the distances, such as `` `y` exactly, `z` within 3e-7 ``.
     fn distances(&self) -> String {
         let outputs = self.outputs.iter().filter_map(|(name, distance)| match distance {
             Distance::Random => None,
-            Distance::None => Some(format!("`{name}` bit for bit")),
+            Distance::None => Some(format!("`{name}` exactly")),
             Distance::Within { largest, .. } => Some(format!("`{name}` within {largest:.1e}")),
         });
         outputs.collect::<Vec<_>>().join(", ")
@@ -279,7 +279,7 @@ mod tests {
         assert!(risky.ran(3, difference()).is_ok() && risky.ran(2, Vec::new()).is_ok());
         let said: Vec<String> = risky.findings().into_iter().map(|finding| finding.message).collect();
         let expected = [
-            "ONNX Runtime gives equal results before and after at size 2: `y` bit for bit",
+            "ONNX Runtime gives equal results before and after at size 2: `y` exactly",
             "the results differ at size 3, as an unsafe fix may change them: output `y`: element 0 was 1 and is 2",
         ];
         assert_eq!(said, expected);
