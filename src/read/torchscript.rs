@@ -98,7 +98,7 @@ fn unread_lines(graph: &str, first: usize, line: u32, count: usize) -> Finding {
         format!("{lines} of the TorchScript graph could not be parsed"),
         text_place(&graph[first..], line),
     )
-    .note("the rest of the graph was read; the values that these lines define are unknown")
+    .note("the rest of the graph was read; values defined in unread lines are unknown")
 }
 
 fn cut_short(graph: &str, line: u32) -> Finding {

@@ -65,9 +65,10 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     };
     let held = examples - failed;
     let summary = format!(
-        "{held} of {} of {} hold ({runtime}).\n",
+        "{held} of {} of {} {} ({runtime}).\n",
         counted(examples, "example"),
-        counted(rules, "rule")
+        counted(rules, "rule"),
+        if held == 1 { "holds" } else { "hold" }
     );
     output::print(&format!("{}{summary}", render::findings(&findings, look)))?;
     Ok(if failed == 0 { Status::Clean } else { Status::Found })

@@ -84,7 +84,7 @@ fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, 
 fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
     let dims = dims(model, &fixed.input)?;
     if dims.len() != fixed.dims.len() {
-        let message = format!("input `{}` has {} axes, not {}", fixed.input, dims.len(), fixed.dims.len());
+        let message = format!("input `{}` has rank {}, not {}", fixed.input, dims.len(), fixed.dims.len());
         return Err(bad_request(message));
     }
     let mut named: FxHashMap<Arc<str>, i64> = FxHashMap::default();

@@ -82,7 +82,7 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
         let held =
             [ElemType::Float16, ElemType::Bfloat16, ElemType::Double].into_iter().find(|&elem| holds(elem));
         let what =
-            held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is already in {elem}"));
+            held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is in {elem}"));
         return match is_done {
             true => Ok(Narrowed::default()),
             false => Err(refused(format!("the model has no float32 values: {what}"))),
