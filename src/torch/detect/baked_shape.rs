@@ -62,7 +62,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 ),
             )
             .label("-1 is replaced by the remaining number of elements")
-            .note("other batch sizes do not fail: they silently mix elements of different samples")
+            .note("other batch sizes silently mix elements of different samples, or fail")
             .help("keep the batch axis: `x.reshape(x.shape[0], …)`")
     })
 }

@@ -19,17 +19,20 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             continue;
         }
         let name = context.describe(input);
+        // The exporter of programs keeps unused inputs.
+        let is_kept = trace.origin == Origin::Export;
+        let effect = if is_kept { "no output depends on it" } else { "the export drops it" };
         let finding = context
-            .interface_finding(DROPPED_INPUT, format!("input {name} is unused: the export drops it"))
+            .interface_finding(DROPPED_INPUT, format!("input {name} is unused: {effect}"))
             .label("the graph's inputs")
             .help(format!("remove {name} from `forward`, or use it as a tensor"));
         let single = value.ty.tensor().is_some_and(|ty| ty.is_scalar());
-        out.push(if single && trace.origin != Origin::Export {
-            finding.note(format!(
+        out.push(match is_kept {
+            true => finding.note("callers that pass it may wrongly assume that it has an effect"),
+            false if single => finding.note(format!(
                 "{name} is a single number: `int()`, `float()`, `.item()` or `if` on it leaves a constant in the trace"
-            ))
-        } else {
-            finding.note("callers that pass it will fail, or wrongly assume that it has an effect")
+            )),
+            false => finding.note("callers that pass it will fail, or wrongly assume that it has an effect"),
         });
     }
 }

@@ -40,7 +40,7 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     };
     let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1] && is_of_no_use(&pair[0]));
     let rule = if by_both_names { IN_PLACE_SHAPE_ALIAS } else { IN_PLACE_SHAPE_ALIAS.at(Level::Info) };
-    Some(finding(context, id, rule, context.describe(size), operator_symbol(done)).note(
+    Some(finding(context, id, rule, context.describe(size), done).note(
         "the changed value is read more than once later; a variable that should keep the old size reads the new one",
     ))
 }
@@ -59,33 +59,37 @@ fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding
         && is_size(trace, size)
         && trace.int(&by.argument).is_some();
     fits.then(|| {
-        let symbol = operator_symbol(&change.op.name.to_ascii_lowercase());
-        finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Info), context.describe(size), symbol)
+        let name = change.op.name.to_ascii_lowercase();
+        finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Info), context.describe(size), &name)
             .note(format!("both operands of `{}` are the changed size", node.op.name))
     })
 }
 
-fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, symbol: &str) -> Finding {
-    context
-        .finding(
-            rule,
-            id,
-            format!("`{symbol}=` changes {size}, a traced size, in place: all its aliases change"),
-        )
-        .label("changed in place")
-        .help(format!("write `m = n {symbol} …`, which creates a new value, instead of `m {symbol}= …`"))
+/// Creates the finding of an in-place change by the operator `name`.
+fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, name: &str) -> Finding {
+    let (change, help) = match operator_symbol(name) {
+        Some(symbol) => (
+            format!("{symbol}="),
+            format!("write `m = n {symbol} …`, which creates a new value, instead of `m {symbol}= …`"),
+        ),
+        None => (format!("{name}_"), format!("use the out-of-place `{name}`, which creates a new value")),
+    };
+    let message = format!("`{change}` changes {size}, a traced size, in place: all its aliases change");
+    context.finding(rule, id, message).label("changed in place").help(help)
 }
 
-fn operator_symbol(name: &str) -> &'static str {
-    match name {
+/// Returns the Python operator of an operator on integers.
+fn operator_symbol(name: &str) -> Option<&'static str> {
+    Some(match name {
         "add" => "+",
         "sub" => "-",
         "mul" => "*",
-        "div" => "/",
-        "floor_divide" => "//",
+        // PyTorch rejects `/=` on integer tensors.
+        "div" | "floor_divide" => "//",
         "remainder" => "%",
-        _ => "op",
-    }
+        "pow" => "**",
+        _ => return None,
+    })
 }
 
 /// Returns true if a value is a size, or is computed only from sizes and constants.

@@ -205,9 +205,13 @@ fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
 
 fn boolean_mask(context: &Context, id: NodeId) -> Finding {
     let op = &context.trace.node(id).op;
+    let label = match op.aten() {
+        Some("nonzero" | "nonzero_numpy" | "argwhere") => "one index for each nonzero element",
+        _ => "one element for each true entry of the mask",
+    };
     context
         .finding(BOOLEAN_MASK, id, format!("the result size of `{op}` depends on the data"))
-        .label("one element for each true entry of the mask")
+        .label(label)
         .note("it becomes NonZero, which static-shape runtimes (TensorRT, NPUs) reject or run slowly")
         .help(
             "if the result is summed or written back, use `torch.where(mask, x, 0)`, which has a static size",

@@ -21,12 +21,20 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         1 => ", as does one more layer".to_owned(),
         _ => format!(", as do {others} more layers"),
     };
+    let help = match op.aten() {
+        Some("scaled_dot_product_attention") => {
+            "pass `dropout_p=p if self.training else 0.0`, and call `model.eval()` before exporting"
+        }
+        _ => {
+            "call `model.eval()` before exporting, and keep the default of `training=` in `torch.onnx.export`; \
+             `F.dropout(x)` is active unless it is called with `training=self.training`"
+        }
+    };
     let mut finding = context
         .finding(TRAINING_MODE, first, format!("`{op}` runs in training mode{more}"))
         .label(what)
         .note("the results differ from those in evaluation mode, and between calls or batches")
-        .help("call `model.eval()` before exporting, and keep the default of `training=` in `torch.onnx.export`; \
-             `F.dropout(x)` is active unless it is called with `training=self.training`");
+        .help(help);
     for &(id, what) in training.iter().skip(1).take(MAX_RELATED) {
         finding = finding.related(context.place(id), what);
     }

@@ -81,7 +81,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
             )
             .label("the first step")
             .note(format!(
-                "the model always computes {steps} steps: longer inputs are cut off, shorter ones fail"
+                "the model always computes {steps} steps: at another length, it ignores elements or fails"
             ))
             .help(
                 "use an operator for the whole axis: `nn.GRU` instead of `nn.GRUCell`, `cumsum`, or a matrix \

@@ -30,7 +30,14 @@ struct Alias {
 
 fn alias(cx: &LintContext, found: &Alias) -> Finding {
     let op = &cx.model.nodes[found.node].op_type;
-    let twice = cx.model.nodes[found.change].output(0).map_or("", |value| cx.name(value));
+    let change = &cx.model.nodes[found.change];
+    let twice = change.output(0).map_or("", |value| cx.name(value));
+    let symbol = match &*change.op_type {
+        "Sub" => "-",
+        "Mul" => "*",
+        "Div" => "//",
+        _ => "+",
+    };
     let message = format!(
         "both operands of `{op}` are the changed size `{twice}`; one is probably meant to be the original size"
     );
@@ -46,7 +53,7 @@ fn alias(cx: &LintContext, found: &Alias) -> Finding {
     }
     finding
         .note("an element of `x.shape` is a tensor during tracing, so `m = n; m += 2` also changes `n`")
-        .help("write `m = n + 2`, which creates a new value, instead of `m += 2`")
+        .help(format!("write `m = n {symbol} …`, which creates a new value, instead of `m {symbol}= …`"))
         .fix(Applicability::Unsafe, "uses the original size as one operand")
 }
 

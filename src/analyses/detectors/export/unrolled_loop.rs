@@ -79,7 +79,7 @@ fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match free {
         Some(size) => finding.note(format!(
-            "the axis has the dynamic size {size}, but the graph has {} steps: longer inputs are cut, shorter fail",
+            "the axis has the dynamic size {size}, but the graph has {} steps: at another size, it ignores elements or fails",
             found.steps
         )),
         None => {
