@@ -167,10 +167,21 @@ fn iteration(remark: &Remark) -> Words {
     let code = remark.code();
     let targets = code.split_once(" = ").map_or("", |(targets, _)| targets);
     let unpacks = targets.contains(',') && !code.contains("for ");
+    if unpacks {
+        return Words {
+            rule: rule_ids::UNROLLED_LOOP,
+            // It takes the same number of items in every run.
+            level: Level::Info,
+            message: format!(
+                "`{code}` unpacks a tensor: the graph has the number of items of the example input"
+            ),
+            note: "Python, too, fails for another number of items",
+            help: "if the number of items varies, compute with the whole tensor".into(),
+        };
+    }
     Words {
         rule: rule_ids::UNROLLED_LOOP,
-        // Unpacking, as in `a, b = x`, takes the same number of items in every run.
-        level: if unpacks { Level::Info } else { Level::Warning },
+        level: Level::Warning,
         message: format!(
             "{} is unrolled: the graph has one copy of its body for each iteration of the example input",
             shown(remark.code(), "a Python loop over a tensor")
@@ -194,6 +205,7 @@ fn length() -> Words {
 }
 
 fn shared_write(references: u32, operator: &str) -> Words {
+    let functional = operator.trim_end_matches('_');
     Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: Level::Warning,
@@ -202,10 +214,18 @@ fn shared_write(references: u32, operator: &str) -> Words {
              their old values"
         ),
         note: "a traced graph has values, not memory: only the tensor in the write expression changes",
-        help: format!(
-            "use the method that returns a new tensor (`y = y.{}(…)`), and derive the other tensors from it",
-            operator.trim_end_matches('_')
-        ),
+        help: match functional {
+            // An assignment, `y[0] = v`, is recorded as `copy_`. These methods have no out-of-place form.
+            "copy" | "fill" | "zero" => {
+                "create a new tensor, for example with `torch.where` or `torch.cat`, and \
+                                         derive the other tensors from it"
+                    .into()
+            }
+            _ => format!(
+                "use the method that returns a new tensor (`y = y.{functional}(…)`), and derive the other tensors \
+                 from it"
+            ),
+        },
     }
 }
 
