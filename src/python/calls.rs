@@ -234,7 +234,7 @@ impl<'t> Interpreter<'t> {
                         report::training(
                             name,
                             "a layer created where it is called is in training mode",
-                            None,
+                            "create the layer in `__init__`".into(),
                         ),
                     );
                 }

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::program::ClassKind;
-use super::report::{self, Piece};
+use super::report::{self, Help, Piece};
 use super::syntax::{field, text};
 use super::torch_names;
 use super::value::{Layer, Value};
@@ -64,9 +64,10 @@ impl<'t> Interpreter<'t> {
         if name == "scaled_dot_product_attention" {
             if matches!(call.value(4, "dropout_p"), Some(Value::Real(rate)) if *rate > 0.0) {
                 let rate = call.arguments.get(4, "dropout_p").map_or("", |rate| text(rate, self.source));
-                let piece =
-                    self.by_training(call, 4, "dropout_p", &format!("{rate} if self.training else 0.0"));
-                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops", piece));
+                let rate = format!("{rate} if self.training else 0.0");
+                let piece = self.by_training(call, 4, "dropout_p", &rate);
+                let help = Help::new(format!("pass `dropout_p={rate}`"), piece);
+                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops", help));
             }
             return;
         }
@@ -87,7 +88,8 @@ impl<'t> Interpreter<'t> {
             _ => return,
         };
         let piece = self.by_training(call, position, keyword, "self.training");
-        self.say(call.node, report::training(path, &why, piece));
+        let help = Help::new(format!("pass `{keyword}=self.training`"), piece);
+        self.say(call.node, report::training(path, &why, help));
     }
 
     /// Returns a fix that makes an argument depend on `self.training`, in methods of a module.
@@ -103,7 +105,9 @@ impl<'t> Interpreter<'t> {
             return None;
         }
         if call.value(0, "mode").is_none_or(|mode| mode.truth() == Some(true)) {
-            self.say(call.node, report::training(text(object, self.source), "`train()` enables it", None));
+            let object = text(object, self.source);
+            let help = "remove the call of `train()`".into();
+            self.say(call.node, report::training(object, "`train()` enables it", help));
         }
         Some(value.clone())
     }
@@ -116,7 +120,8 @@ impl<'t> Interpreter<'t> {
             && let Some(target) = object.parent()
         {
             let why = format!("`{}` is set", text(target, self.source));
-            self.say(target, report::training(text(object, self.source), &why, None));
+            let help = "remove the assignment".into();
+            self.say(target, report::training(text(object, self.source), &why, help));
         }
     }
 

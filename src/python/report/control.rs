@@ -164,6 +164,9 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
     }
 }
 
+/// Advice for a write without an out-of-place method.
+const OUT_OF_PLACE: &str = "`torch.where`, `torch.cat`, or an index on the whole tensor";
+
 /// Returns the finding about a write to memory that `other` shares, read at line `read`.
 /// `perhaps` lowers the level, because one of the two may be a copy.
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
@@ -179,8 +182,10 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
         help: format!(
             "assign the result instead of writing in place ({}), and derive `{other}` from it",
             match operator.strip_suffix('_') {
+                // These methods have no out-of-place form.
+                Some("copy" | "fill" | "normal" | "uniform" | "zero") => OUT_OF_PLACE.to_owned(),
                 Some(name) if !name.is_empty() => format!("`.{name}(…)` instead of `.{operator}(…)`"),
-                _ => "`torch.where`, `torch.cat`, or an index on the whole tensor".to_owned(),
+                _ => OUT_OF_PLACE.to_owned(),
             }
         )
         .into(),

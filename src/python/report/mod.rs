@@ -15,9 +15,8 @@ use crate::source::without_comment;
 
 use super::interpreter::{Interpreter, Reached};
 use super::value::Origin;
-use rewrite::Help;
 
-pub use rewrite::Piece;
+pub use rewrite::{Help, Piece};
 
 pub use control::{
     is_size_branch, lesser_size, shape_alias, size_branch, traced_branch, unrolled, view_lost,

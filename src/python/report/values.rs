@@ -246,7 +246,7 @@ pub fn promotion(code: &str, explicit: bool) -> Words {
         level: if explicit { Level::Info } else { Level::Warning },
         message: format!("`{code}` promotes its result to float64: an operand is float64"),
         note: "float64 takes twice the memory and more than twice the time, and many runtimes do not support it",
-        help: "create the constant with `dtype=torch.float32`, or convert it with `.to(x.dtype)`".into(),
+        help: "create this operand with `dtype=torch.float32`, or convert it with `.to(x.dtype)`".into(),
     }
 }
 
@@ -289,14 +289,14 @@ pub fn python_operator(class: &str) -> Words {
 }
 
 /// Returns the finding about a layer or function in training mode. `why` is the cause.
-pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
+pub fn training(what: &str, why: &str, help: Help) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,
         level: Level::Error,
         message: format!("`{what}` is exported in training mode: {why}"),
         note: "`model.eval()` does not affect it; the graph then drops elements at random, or uses the statistics of \
                each batch",
-        help: Help::new("pass `training=self.training`, or create the layer in `__init__`", piece),
+        help,
     }
 }
 

@@ -145,7 +145,7 @@ impl<'t> Machine<'t> {
         let fault = Fault {
             rule: rule_ids::ITEM_BAKED,
             note: "torch.export has no number for a value that depends on data, and raises",
-            ..Fault::shape(what, "compute with tensors, such as a mask, instead of a number of Python")
+            ..Fault::shape(what, "compute with tensors, such as a mask, instead of a Python number")
         };
         self.depends_on_data(value, node, fault)
     }
@@ -180,8 +180,8 @@ impl<'t> Machine<'t> {
             (_, Some((name, _))) => format!("`forward` has no parameter `{name}`"),
             (Some(name), None) => format!("`forward` gets no argument for its parameter `{name}`"),
             (None, None) => {
-                let ending = if extra == 1 { "" } else { "s" };
-                format!("`forward` gets {extra} more positional argument{ending} than it has parameters")
+                let plural = if extra == 1 { "" } else { "s" };
+                format!("`forward` gets {extra} more positional argument{plural} than it has parameters")
             }
         };
         let fault = Fault {

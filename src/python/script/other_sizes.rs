@@ -206,7 +206,10 @@ impl<'t> Machine<'t> {
                             "while_statement" => {
                                 format!("`{head}` is unrolled for the example, but a size in it is dynamic")
                             }
-                            _ => format!("`{head}` is fixed at {number} items, but its length is dynamic"),
+                            _ => {
+                                let items = super::tensor::counted(*number, "item");
+                                format!("`{head}` is fixed at {items}, but its length is dynamic")
+                            }
                         },
                         "compute the whole axis at once, or use a layer that exports as one operator",
                     )

@@ -38,20 +38,19 @@ impl<'t> Check<'_, '_, 't> {
         let (call, release) = (request.call, request.release);
         let gone = REMOVED_FUNCTIONS.iter().find(|(name, last)| *name == call.exporter && *last < release);
         if let Some((name, _)) = gone {
+            let help = match *name {
+                "torch.export.export_for_training" => "use `torch.export.export`",
+                _ => "use `torch.onnx.export(…, dynamo=True)`, which returns an `ONNXProgram`",
+            };
+            let was_deprecated = *name == "torch.onnx.dynamo_export";
             self.say_raised(
                 Words::new(
                     REMOVED_ARGUMENT,
                     call.node,
                     format!("`{name}` does not exist in PyTorch {release}"),
                 )
-                .note(match *name {
-                    "torch.onnx.dynamo_export" => "it was deprecated in PyTorch 2.6",
-                    _ => "",
-                })
-                .help(match *name {
-                    "torch.export.export_for_training" => "use `torch.export.export`",
-                    _ => "use `torch.onnx.export(…, dynamo=True)`, which returns an `ONNXProgram`",
-                }),
+                .note(if was_deprecated { "it was deprecated in PyTorch 2.6" } else { "" })
+                .help(help),
             );
             return;
         }

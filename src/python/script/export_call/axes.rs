@@ -10,7 +10,7 @@ use super::super::torch::DIM;
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::request::Exporter;
-use super::{dictionary_key, listed};
+use super::{counted, dictionary_key, listed};
 
 /// An entry of `dynamic_axes` with a string as its key.
 struct Entry<'t> {
@@ -244,9 +244,12 @@ impl<'t> Check<'_, '_, 't> {
                 node,
                 format!("`dynamic_axes` names axis {axis} of `{name}`, which has rank {rank}"),
             )
-            .help(format!("use axes from 0 to {last}"));
+            .help(match last {
+                -1 => "remove the entry: a 0-d tensor has no axes".to_owned(),
+                _ => format!("use axes from 0 to {last}"),
+            });
             if is_input {
-                self.say_raised(words.note("the exporter raises a RuntimeError"));
+                self.say_raised(words.note("the exporter raises"));
             } else {
                 self.say(
                     words.at(Level::Info).note("the exporter ignores an axis that an output does not have"),
@@ -308,8 +311,8 @@ impl<'t> Check<'_, '_, 't> {
                     NAME_COUNT,
                     argument,
                     format!(
-                        "`dynamic_axes` and `input_names` describe {} inputs, but the example has {}",
-                        order.len(),
+                        "`dynamic_axes` and `input_names` describe {}, but the example has {}",
+                        counted(order.len(), "input"),
                         leaves.len()
                     ),
                 )

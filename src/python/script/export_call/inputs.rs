@@ -295,9 +295,9 @@ impl<'t> Check<'_, '_, 't> {
         }
         let node = request.node("f");
         self.say(
-            Words::new(OVERWRITTEN_FILE, node, format!("each turn of the loop writes `{path}`"))
+            Words::new(OVERWRITTEN_FILE, node, format!("each iteration of the loop writes `{path}`"))
                 .at(Level::Warning)
-                .note("only the file of the last turn remains")
+                .note("only the file of the last iteration remains")
                 .help("make the name of the file depend on the loop variable"),
         );
     }

@@ -130,16 +130,16 @@ impl<'t> Check<'_, '_, 't> {
         let is_class = what == "a class" && matches!(node.kind(), "identifier" | "attribute");
         let by = format!("{}()", super::super::super::syntax::text(node, self.source()));
         let rewrite = Piece::instead(node, &by, Applicability::Unsafe, self.source()).filter(|_| is_class);
-        self.say_raised(
-            Words::new(
-                NOT_A_MODULE,
-                node,
-                format!("`{}` is {what}, not a module", self.shown(value_node(node))),
+        let shown = self.shown(value_node(node));
+        let (message, note) = if what.starts_with("a container") {
+            (format!("`{shown}` is {what}"), "the exporter calls `forward`, and raises")
+        } else {
+            (
+                format!("`{shown}` is {what}, not a module"),
+                "the exporter requires an instance of `nn.Module`, and raises",
             )
-            .note("the exporter requires an instance of `nn.Module`, and raises")
-            .help(help)
-            .rewrite(rewrite),
-        );
+        };
+        self.say_raised(Words::new(NOT_A_MODULE, node, message).note(note).help(help).rewrite(rewrite));
         true
     }
 

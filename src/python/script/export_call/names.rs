@@ -5,8 +5,8 @@ use crate::diag::rule_ids::NAME_COUNT;
 
 use super::super::value::Value;
 use super::check::{Check, Words};
-use super::listed;
 use super::request::Exporter;
+use super::{counted, listed};
 
 impl<'t> Check<'_, '_, 't> {
     /// Checks the number of input names, and repeated names of inputs and outputs.
@@ -68,7 +68,11 @@ impl<'t> Check<'_, '_, 't> {
         let parameters = self.machine.parameters_of(&model).len();
         let extra = names.len() - count;
         let node = request.node("input_names");
-        let message = format!("`input_names` has {} names, but the example has {count} inputs", names.len());
+        let message = format!(
+            "`input_names` has {}, but the example has {}",
+            counted(names.len(), "name"),
+            counted(count, "input")
+        );
         let help = format!("remove {}", listed(&names[count..]));
         if is_known && extra > parameters {
             self.say_raised(
@@ -91,7 +95,7 @@ impl<'t> Check<'_, '_, 't> {
             return;
         }
         let node = self.request.node("output_names");
-        let outputs = if count == 1 { "1 output" } else { &format!("{count} outputs") };
+        let outputs = counted(count, "output");
         self.say(
             Words::new(
                 NAME_COUNT,

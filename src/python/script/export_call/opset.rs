@@ -61,7 +61,8 @@ impl<'t> Check<'_, '_, 't> {
             if is_tracing { self.say_raised(words) } else { self.say(words) }
         } else if *opset < limits.lowest {
             let is_tracing = request.exporter == Exporter::Tracing;
-            let rewrite = by(if is_tracing { 17 } else { 18 });
+            let usual = if is_tracing { 17 } else { 18 };
+            let rewrite = by(usual);
             self.say(
                 Words::new(UNSUPPORTED_OPSET, node, format!("{name} does not support opset {opset}"))
                     .at(if is_tracing { Level::Error } else { Level::Warning })
@@ -70,7 +71,7 @@ impl<'t> Check<'_, '_, 't> {
                     } else {
                         "the file has opset 18 instead"
                     })
-                    .help("use opset 17 or later")
+                    .help(format!("use opset {usual} or later"))
                     .rewrite(rewrite),
             );
         } else if *opset < 18 && request.exporter == Exporter::Dynamo {

@@ -166,7 +166,7 @@ impl<'t> Check<'_, '_, 't> {
                             AXIS_OUT_OF_RANGE,
                             node,
                             format!(
-                                "the entry has {} axes, but the input has rank {}",
+                                "the entry has length {}, but the input has rank {}",
                                 items.len(),
                                 shape.len()
                             ),
@@ -206,7 +206,10 @@ impl<'t> Check<'_, '_, 't> {
                     format!("`dynamic_shapes` names axis {axis} of an input of rank {rank}"),
                 )
                 .note("the exporter raises, or ignores the axis")
-                .help(format!("use axes from 0 to {}", rank - 1)),
+                .help(match rank {
+                    0 => "remove the axis: a 0-d tensor has no axes".to_owned(),
+                    _ => format!("use axes from 0 to {}", rank - 1),
+                }),
             );
             return;
         }
@@ -277,7 +280,12 @@ impl<'t> Check<'_, '_, 't> {
                     DIM_RANGE,
                     node,
                     format!(
-                        "axis {axis} has size {size} in the example, but the `Dim` is {factor} * n + {offset}"
+                        "axis {axis} has size {size} in the example, but the `Dim` is {factor} * n{}",
+                        match offset {
+                            0 => String::new(),
+                            1.. => format!(" + {offset}"),
+                            _ => format!(" - {}", offset.unsigned_abs()),
+                        }
                     ),
                 )
                 .note("the exporter raises a ConstraintViolationError")

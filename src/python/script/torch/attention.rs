@@ -6,7 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::record::Taken;
-use super::super::tensor::{Dim, Tensor, differ, shown};
+use super::super::tensor::{Dim, Tensor, counted, differ, shown};
 use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
 
@@ -154,9 +154,10 @@ impl<'t> Machine<'t> {
         if let (Some(Some(given)), Some(expected)) = (shape.last(), expected)
             && *given != expected
         {
-            let message =
-                format!("`{what}` expects {expected} features, gets {given} (shape {})", shown(shape));
-            let help = format!("construct the layer for {given} features, or correct the example");
+            let features = counted(expected, "feature");
+            let message = format!("`{what}` expects {features}, gets {given} (shape {})", shown(shape));
+            let features = counted(*given, "feature");
+            let help = format!("construct the layer for {features}, or correct the example");
             return Err(self.fault(args.node, Fault::shape(message, help)));
         }
         Ok(())

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, shown};
+use super::super::tensor::{Dim, Tensor, counted, shown};
 use super::super::unsupported::{UNEVEN_AVERAGE, UNEVEN_MAXIMUM};
 use super::super::value::Value;
 
@@ -93,11 +93,14 @@ impl<'t> Machine<'t> {
         if let (Some(given), Some(expected)) = (shape[at], inputs)
             && given != expected
         {
-            let message =
-                format!("`{what}` expects {expected} channels, gets {given} (shape {})", shown(shape));
-            let help = format!(
-                "set `in_channels` to {given}, or correct the example so that axis {at} is {expected}"
-            );
+            let channels = counted(expected, "channel");
+            let message = format!("`{what}` expects {channels}, gets {given} (shape {})", shown(shape));
+            let is_layer = what.starts_with(char::is_uppercase);
+            let change = match is_layer {
+                true => format!("set `in_channels` to {given}"),
+                false => "use a weight for these channels".to_owned(),
+            };
+            let help = format!("{change}, or correct the example so that axis {at} is {expected}");
             return Err(self.fault(node, Fault::shape(message, help)));
         }
         self.same_dtype(what, &[x, weight], node)?;

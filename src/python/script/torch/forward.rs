@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, differ, shown};
+use super::super::tensor::{Dim, Tensor, counted, differ, shown};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
@@ -287,9 +287,9 @@ impl<'t> Machine<'t> {
         if let (Some(expected), Some(Some(given))) = (channels, shape.get(at))
             && *given != expected
         {
-            let message =
-                format!("`{what}` expects {expected} channels, gets {given} (shape {})", shown(shape));
-            let help = format!("construct the layer with {given} channels");
+            let channels = counted(expected, "channel");
+            let message = format!("`{what}` expects {channels}, gets {given} (shape {})", shown(shape));
+            let help = format!("construct the layer with {}", counted(*given, "channel"));
             return Err(self.fault(node, Fault::shape(message, help)));
         }
         Ok(Value::Tensor(Rc::new(self.derived(x))))

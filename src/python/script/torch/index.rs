@@ -80,8 +80,9 @@ impl<'t> Machine<'t> {
         let Some(counts) = counts else { return Ok(None) };
         let used: usize = counts.iter().sum();
         let Some(free) = shape.len().checked_sub(used) else {
+            let indices = if used == 1 { "1 index".to_owned() } else { format!("{used} indices") };
             let message =
-                format!("{used} indices for the {} axes of the shape {}", shape.len(), shown(shape));
+                format!("{indices} for a tensor of rank {} and shape {}", shape.len(), shown(shape));
             let fault =
                 Fault { kind: "IndexError", ..Fault::shape(message, "remove an index, or add an axis") };
             return Err(self.fault(node, fault));

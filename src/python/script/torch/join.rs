@@ -143,7 +143,7 @@ impl<'t> Machine<'t> {
                 && let Some(pad) = pair.iter().flatten().find(|pad| beyond(size, **pad))
             {
                 let message = format!(
-                    "a `{mode}` padding of {pad} needs more than the {size} elements of axis {axis} (shape {})",
+                    "a `{mode}` padding of {pad} is too large for axis {axis} of size {size} (shape {})",
                     shown(shape)
                 );
                 return Err(self.fault(node, Fault::shape(message, "use a larger example, or pad less")));

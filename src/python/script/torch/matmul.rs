@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
+use super::super::tensor::{DType, Dim, Shape, Tensor, counted, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -103,17 +103,21 @@ impl<'t> Machine<'t> {
         if let (Some(shape), Some(expected)) = (&x.shape, features) {
             match shape.last() {
                 Some(Some(given)) if *given != expected => {
-                    let message = format!(
-                        "`{what}` expects {expected} features, gets {given} (shape {})",
-                        shown(shape)
-                    );
-                    let help = format!(
-                        "set `in_features` to {given}, or correct the example so that its last axis is {expected}"
-                    );
+                    let features = counted(expected, "feature");
+                    let message =
+                        format!("`{what}` expects {features}, gets {given} (shape {})", shown(shape));
+                    let is_layer = what.starts_with(char::is_uppercase);
+                    let change = match is_layer {
+                        true => format!("set `in_features` to {given}"),
+                        false => "use a weight for these features".to_owned(),
+                    };
+                    let help =
+                        format!("{change}, or correct the example so that its last axis is {expected}");
                     return Err(self.fault(node, Fault::shape(message, help)));
                 }
                 None => {
-                    let message = format!("`{what}` expects {expected} features, gets a 0-d tensor");
+                    let features = counted(expected, "feature");
+                    let message = format!("`{what}` expects {features}, gets a 0-d tensor");
                     return Err(self.fault(node, Fault::shape(message, "add an axis: `x.unsqueeze(0)`")));
                 }
                 _ => {}

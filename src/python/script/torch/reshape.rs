@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, axis_index, numel, shown};
+use super::super::tensor::{Dim, Tensor, axis_index, counted, numel, shown};
 use super::super::value::Value;
 use super::create::MAX_DATA;
 
@@ -65,8 +65,8 @@ impl<'t> Machine<'t> {
         };
         if differs {
             let (total, given) = (total.unwrap_or(0), x.shape.as_deref().map(shown).unwrap_or_default());
-            let message =
-                format!("`{what}` to {} does not fit {total} elements (shape {given})", shown(&sizes));
+            let elements = counted(total, "element");
+            let message = format!("`{what}` to {} does not fit {elements} (shape {given})", shown(&sizes));
             let help = "correct the sizes, or derive them from the tensor: `x.flatten(1)`, `x.shape[0]`";
             return Err(self.fault(node, Fault::shape(message, help)));
         }
@@ -148,7 +148,7 @@ impl<'t> Machine<'t> {
         let (Some(shape), Some(axes)) = (&x.shape, axes) else { return Ok(self.moved(x, None)) };
         if shape.len() != axes.len() {
             let message = format!(
-                "`permute` gets {} axes, but the tensor has {}: shape {}",
+                "`permute` gets a list of length {}, but the tensor has rank {}: shape {}",
                 axes.len(),
                 shape.len(),
                 shown(shape)
@@ -258,8 +258,11 @@ impl<'t> Machine<'t> {
     pub fn repeat(&mut self, x: &Tensor<'t>, times: Option<Vec<Dim>>, node: Node<'t>) -> Eval<'t> {
         let (Some(shape), Some(times)) = (&x.shape, times) else { return Ok(self.made(None, x.dtype, &[x])) };
         let Some(added) = times.len().checked_sub(shape.len()) else {
-            let message =
-                format!("`repeat` needs a number for each of {} axes, gets {}", shape.len(), times.len());
+            let message = format!(
+                "`repeat` gets a list of length {}, but the tensor has rank {}",
+                times.len(),
+                shape.len()
+            );
             return Err(self.fault(node, Fault::shape(message, "list a number for each axis")));
         };
         let size = |at: usize| if at < added { Some(1) } else { shape[at - added] };
