@@ -23,7 +23,7 @@ use crate::rules::rule::Phase;
 /// Rules whose errors no conversion removes: the node fails in every opset.
 const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
-/// Family of rules whose errors concern some inputs or sizes only.
+/// Family of rules whose errors concern the export: some sizes, or results that differ from PyTorch.
 ///
 /// The result works where the source does.
 const PARTIAL: &str = "EXP";
@@ -38,7 +38,7 @@ pub struct Remaining {
 }
 
 impl Remaining {
-    /// Returns true if an error concerns every run.
+    /// Returns true if an error is not of the family EXP.
     pub fn is_fatal(&self) -> bool {
         self.errors.iter().any(|error| !error.code.starts_with(PARTIAL))
     }
