@@ -18,7 +18,7 @@ pub const ITEMS: [Word; 5] = [
 /// Words that begin an entry of a rule.
 pub const ENTRIES: [Word; 18] = [
     ("also", "matches for which a condition holds have another code: `also CODE name if condition`"),
-    ("status", "`preview`, `stable` (the default), or `deprecated by CODE`"),
+    ("status", "`preview`, `stable` (the default), `deprecated`, or `deprecated by CODE`"),
     ("severity", "level of the finding: `hint`, `info`, `warning` or `error`"),
     ("phase", "when the rewrite runs: `simplify`, `explore`, `convert`, `fix` or `lower`"),
     ("safety", "how results can change: `exact`, `rounding` or `unsafe`"),
