@@ -35,7 +35,7 @@ fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),
         values if values.len() == width => Ok(values[at % width]),
-        _ => bad("the parameters must have one entry per feature"),
+        _ => bad("the parameters must have one entry, or one per feature"),
     }
 }
 
