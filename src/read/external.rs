@@ -10,6 +10,7 @@ use super::file;
 pub use folders::DataFolders;
 
 mod folders;
+use crate::graph::syntax::suggest::counted;
 use crate::graph::{Metadata, Tensor, TensorData};
 
 /// Fault in the external data reference of a tensor.
@@ -67,10 +68,12 @@ impl fmt::Display for Fault {
                 write!(f, "has `{text}` as the `{key}` of its data, which is not a number of bytes")
             }
             Fault::TooShort { length, needed } => {
-                write!(f, "needs {needed} bytes, but its external data has {length}")
+                let needed = counted(*needed as usize, "byte");
+                write!(f, "needs {needed}, but its external data has {length}")
             }
             Fault::PastEnd { end, size, location } => {
-                write!(f, "ends at byte {end} of `{location}`, which has {size} bytes")
+                let size = counted(*size as usize, "byte");
+                write!(f, "ends at byte {end} of `{location}`, which has {size}")
             }
         }
     }
@@ -149,7 +152,7 @@ pub fn locate(folders: &DataFolders, location: &str) -> Result<PathBuf, Fault> {
     let mut found = allowed.iter().filter_map(|folder| folder.join(location).canonicalize().ok());
     match found.next() {
         Some(found) if !allowed.iter().any(|folder| found.starts_with(folder)) => {
-            Err(escapes("is a link to a file outside of the directory of the model"))
+            Err(escapes("leads through a link out of the directory of the model"))
         }
         Some(found) if found.is_file() => Ok(found),
         Some(_) => Err(no_file(location, "is not a regular file")),

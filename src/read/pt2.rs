@@ -97,7 +97,7 @@ fn unreadable(reason: &str) -> Finding {
     rule_ids::UNREADABLE_PART
         .at(Level::Error)
         .finding(message, Place::File)
-        .help("save the program again with `torch.export.save(program, path)`")
+        .note("`torch.export.save(program, path)` writes such archives")
 }
 
 #[cfg(test)]

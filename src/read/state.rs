@@ -175,7 +175,7 @@ impl Reader<'_> {
 }
 
 fn refused(name: &str) -> String {
-    format!("it contains more than tensors: loading it would run `{}`", name.replace(' ', "."))
+    format!("it contains more than plain tensors: loading it would run `{}`", name.replace(' ', "."))
 }
 
 /// Returns the element type of a storage class.
@@ -196,7 +196,9 @@ fn safetensors(bytes: &Bytes) -> Result<State, String> {
     tensors
         .map(|(name, fields)| match safe_tensor(&fields, &data) {
             Some(tensor) => Ok((name, tensor)),
-            None => Err(format!("the tensor `{name}` has an invalid type, shape or data offsets")),
+            None => Err(format!(
+                "the tensor `{name}` has an unsupported type, or an invalid shape or data offsets"
+            )),
         })
         .collect()
 }
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_pickle_that_calls_other_functions_is_rejected() {
-        let why = "it contains more than tensors: loading it would run `os.system`";
+        let why = "it contains more than plain tensors: loading it would run `os.system`";
         check(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00exittR.", why);
     }
 }

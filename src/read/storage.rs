@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 use bytes::Bytes;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::graph::syntax::suggest::counted;
 use crate::graph::{ElemType, Tensor};
 
 /// Maximum size of a tensor that is copied because it is deflated or not contiguous, in bytes.
@@ -22,7 +23,7 @@ pub fn entry(
 ) -> Result<Bytes, String> {
     let mut entry =
         archive.by_name(path).map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
-    let too_short = || format!("needs {length} bytes, and `{path}` has fewer");
+    let too_short = || format!("needs {}, and `{path}` has fewer", counted(length, "byte"));
     if entry.compression() == CompressionMethod::Stored {
         let start = entry.data_start().and_then(|start| usize::try_from(start).ok());
         let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
@@ -84,7 +85,7 @@ impl Layout {
     /// Returns the tensor; `data` is the start of its storage.
     pub fn tensor(self, data: &Bytes) -> Result<Tensor, String> {
         let raw = match data.get(..self.span) {
-            None => return Err(format!("needs {} bytes, and its storage has fewer", self.span)),
+            None => return Err(format!("needs {}, and its storage has fewer", counted(self.span, "byte"))),
             Some(_) if self.is_plain() => data.slice(..self.span),
             Some(_) => self.gathered(data)?,
         };

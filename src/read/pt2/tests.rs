@@ -185,7 +185,7 @@ fn bad_tensors_are_findings() {
         "the tensor `w` is stored as a pickle instead of raw elements, which is not supported",
     );
     check(&of(four, one), Some(b"short"), &format!("the tensor `w` needs 16 bytes, and {path} has fewer"));
-    check(&of(four, ""), Some(b""), "the tensor `w` has an invalid type or shape");
+    check(&of(four, ""), Some(b""), "the tensor `w` has an unsupported type or an invalid shape");
     let bomb = format!("the tensor `w` inflates from {path} to more than 1073741824 bytes");
     check(&of(huge, one), Some(&[0; 5000]), &bomb);
     let absent = format!("the tensor `w` cannot be read from {path} (specified file not found in archive)");

@@ -107,7 +107,7 @@ impl Weights {
             return Err("is stored as a pickle instead of raw elements, which is not supported".to_owned());
         };
         let path = format!("{folder}/{}", payload.path_name);
-        let layout = layout(meta).ok_or("has an invalid type or shape")?;
+        let layout = layout(meta).ok_or("has an unsupported type or an invalid shape")?;
         if self.copies == Copies::LeftOut && layout.span > MAX_SMALL && self.is_copied(&path, &layout)? {
             let elsewhere = TensorData::External(vec![("location".into(), path.into())]);
             return Ok(Tensor::new(layout.elem, layout.sizes, elsewhere));
