@@ -64,7 +64,7 @@ impl Builder<'_> {
     fn inline(&mut self, id: NodeId, block: BlockId, operands: &[Argument]) -> Result<(), String> {
         let inputs = &self.trace.block(block).inputs;
         if inputs.len() != operands.len() {
-            return Err(format!("{} operands for a graph of {} inputs", operands.len(), inputs.len()));
+            return Err("it does not have one operand for each input of its subgraph".to_owned());
         }
         for (&input, operand) in inputs.iter().zip(operands) {
             if let Argument::Value(value) = operand {
@@ -168,7 +168,7 @@ impl Builder<'_> {
     fn enter(&mut self, block: BlockId, operands: &[Parts]) -> Result<(), String> {
         let inputs = &self.trace.block(block).inputs;
         if inputs.len() != operands.len() {
-            return Err(format!("{} operands for a graph of {} inputs", operands.len(), inputs.len()));
+            return Err("it does not have one operand for each input of its subgraph".to_owned());
         }
         for (&input, parts) in inputs.iter().zip(operands) {
             self.writes.forget(input);

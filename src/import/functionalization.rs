@@ -172,10 +172,13 @@ impl Builder<'_> {
         let is_shared = writes.views.contains_key(&operand)
             || writes.viewed.contains(&operand)
             || writes.unsure.contains_key(&operand);
-        if is_shared || !matches!(self.trace.value(operand).definition, Definition::Node(..)) {
+        if is_shared {
             return Err(
                 "it reshapes, in place, an input, a weight or a tensor that shares its elements".to_owned()
             );
+        }
+        if !matches!(self.trace.value(operand).definition, Definition::Node(..)) {
+            return Err("it reshapes, in place, an input, parameter or buffer".to_owned());
         }
         // Later uses of the operand refer to the result.
         writes.unite(operand, result);

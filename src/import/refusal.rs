@@ -62,7 +62,7 @@ impl Reason {
         let is_unknown = |(fact, value): &(String, Option<String>)| {
             let is_size =
                 ["dim(", "numel(", "shape(", "is_static("].iter().any(|name| fact.starts_with(name));
-            is_size && value.as_ref().is_none_or(|value| value.parse::<i64>().is_err())
+            is_size && value.as_ref().is_none_or(|value| value != "true" && value.parse::<i64>().is_err())
         };
         self.saw.iter().any(is_unknown).then_some(
             "export the program with static sizes for these axes, or supply a lowering rule with `--rules`",

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{blocked, overload};
 use crate::diag::rule_ids::UNREADABLE_PART;
 use crate::diag::{Finding, Level, Place};
+use crate::graph::syntax::suggest::counted;
 use crate::graph::{ElemType, Tensor};
 use crate::read::pt2::Exported;
 use crate::read::state::State;
@@ -49,7 +50,7 @@ pub fn program(trace: Trace, weights: Option<&State>) -> Result<(Exported, Vec<F
         lifted.values().map(|&value| trace.value(value).name.to_string()).collect();
     let said = (printed > 0).then(|| {
         let message =
-            format!("{printed} float constants in this text are printed with at most {DIGITS} digits");
+            format!("{} of this text may be rounded to {DIGITS} digits", counted(printed, "float constant"));
         UNREADABLE_PART.at(Level::Info).finding(message, Place::File).note("the printed values are used")
     });
     let exported = Exported { trace, weights: taken, state, updates: Vec::new() };
@@ -249,7 +250,8 @@ impl Script<'_> {
             }
             self.printed += 1;
         }
-        let raw = elements.iter().map(bytes).collect::<Option<Vec<_>>>().ok_or(unknown)?;
+        let raw = elements.iter().map(bytes).collect::<Option<Vec<_>>>();
+        let raw = raw.ok_or("its dtype, or a number of this size, is not supported in a printed constant")?;
         Ok(Tensor::from_raw(elem, shape, raw.concat()))
     }
 

@@ -18,7 +18,7 @@ impl Builder<'_> {
             return Err("its result has another shape or dtype than its argument `out`".to_owned());
         }
         if self.of_other_dtype(&functional, result) {
-            return Err("its operands have another dtype than its argument `out`".to_owned());
+            return Err("one of its operands has another dtype than its argument `out`".to_owned());
         }
         self.make(&functional)?;
         let out = self.writes.of(out);
