@@ -22,8 +22,8 @@ fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
 
 fn wrong_count(faults: &Faults, value: &ValueAst, param: &Operand) -> Finding {
     let text = match param.many {
-        Many::One => "one value, but this may be none or several",
-        Many::Optional => "at most one value, but this may be several",
+        Many::One => "one value, but this is an optional value or a list",
+        Many::Optional => "at most one value, but this is a list",
         Many::Any => "a list of values",
     };
     faults.at(value.span, format!("`{}` expects {text}", param.name.text))

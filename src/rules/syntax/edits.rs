@@ -162,7 +162,8 @@ fn edit(cursor: &mut Cursor) -> Parsed<Edit> {
         cursor.expect_word("of")?;
         return Ok(Edit::WithoutInput(input, cursor.name("a value that the node defines")?));
     }
-    let input = cursor.name("a change: `with \"…\" as \"…\"`, `x: double`, `attr a = 1 of y`")?;
+    let input = cursor
+        .name("a change: `with \"…\" as \"…\"`, `x: double`, `attr a = 1 of y`, `without input b of y`")?;
     cursor.expect(":")?;
     let elem = cursor.ident("an element type")?;
     match ElemType::from_str(&elem.text) {
