@@ -133,8 +133,7 @@ pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     for profile in &options.targets {
         for input in free_inputs(model, facts, profile) {
             let name = &model.values[input].name;
-            let message =
-                format!("{profile} requires static shapes, but input `{name}` has dynamic dimensions");
+            let message = format!("{profile} requires static sizes where input `{name}` has dynamic ones");
             let finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.declaration(input));
             found.push(finding.help(format!("set its shape with --fix-shape {name}=…")));
         }

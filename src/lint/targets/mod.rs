@@ -64,7 +64,7 @@ fn versions(cx: &LintContext, profile: &Profile) -> Vec<Finding> {
 
 fn free(cx: &LintContext, profile: &Profile, input: ValueId) -> Finding {
     let name = cx.name(input);
-    let message = format!("{profile} requires static shapes, but input `{name}` has dynamic dimensions");
+    let message = format!("{profile} requires static sizes where input `{name}` has dynamic ones");
     let mut finding = TARGET_UNSUPPORTED.finding(message, cx.places.declaration(input));
     finding.anchor.module = cx.model.values[input].name.clone();
     finding.help(format!("set a static shape: `onnx-fix --fix-shape {name}=…`"))
