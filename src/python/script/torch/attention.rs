@@ -28,7 +28,10 @@ impl<'t> Machine<'t> {
                 format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(&shape));
             return Err(self.fault(
                 args.node,
-                Fault::shape(message, "reshape the example to [batch, length, features]"),
+                Fault::shape(
+                    message,
+                    "reshape the example to 3 axes: batch, length and features, ordered by `batch_first`",
+                ),
             ));
         }
         self.last_axis(name, &shape, expected, args)?;
@@ -101,7 +104,7 @@ impl<'t> Machine<'t> {
                 shown(&expected),
                 shown(given)
             );
-            let help = "create the state from the input: `x.new_zeros(layers, x.shape[0], hidden)`";
+            let help = "create the state from the input, in this shape: `x.new_zeros(…)`";
             return Err(self.fault(args.node, Fault::shape(message, help)));
         }
         Ok(())
@@ -248,7 +251,8 @@ impl<'t> Machine<'t> {
             if !matches!(shape.len(), 2 | 3) {
                 let message =
                     format!("`{name}` expects 2 or 3 axes, gets {}: shape {}", shape.len(), shown(shape));
-                let help = "reshape the example to [batch, length, features]";
+                let help =
+                    "reshape the example to 3 axes: batch, length and features, ordered by `batch_first`";
                 return Err(self.fault(args.node, Fault::shape(message, help)));
             }
             self.last_axis(name, shape, expected, args)?;

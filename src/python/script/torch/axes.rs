@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Dim, Tensor, shown};
+use super::super::tensor::{DType, Dim, Tensor, counted, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -42,7 +42,8 @@ impl<'t> Machine<'t> {
                     && start + length > size
                 {
                     let message = format!(
-                        "`narrow` to {length} elements from {start} on, but axis {at} has {size} (shape {})",
+                        "`narrow` to {} from {start} on, but axis {at} has {size} (shape {})",
+                        counted(length, "element"),
                         shown(&shape)
                     );
                     return Err(self.fault(node, Fault::shape(message, "correct the start or the length")));

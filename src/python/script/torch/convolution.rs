@@ -53,7 +53,8 @@ impl<'t> Machine<'t> {
         match &x.shape {
             Some(shape) if shape.len() != axes + 2 && shape.len() != axes + 1 => {
                 let message = format!(
-                    "`{what}` expects {} axes (batch, channels and {axes} more), gets {}: shape {}",
+                    "`{what}` expects {} or {} axes (channels, {axes} more, and perhaps a batch), gets {}: shape {}",
+                    axes + 1,
                     axes + 2,
                     shape.len(),
                     shown(shape)

@@ -145,7 +145,8 @@ impl<'t> Machine<'t> {
         let other = kinds.iter().find(|other| **other != kinds[0]);
         if let Some(other) = other {
             let message = format!("the operands are on `{}` and `{other}`", kinds[0]);
-            let help = "move the model and the example to one device before the export: `.to(device)`";
+            let help =
+                "move the model and the example to one device: `.to(device)`; create tensors on it, too";
             return Err(self.fault(node, Fault::device(message, help)));
         }
         Ok(())

@@ -272,12 +272,13 @@ impl<'t> Machine<'t> {
             batched.contains(&rank) || is_instance && axes.is_some_and(|axes| rank == axes as usize + 1)
         };
         if !batched.is_empty() && !fits(shape.len()) {
-            let message = format!(
-                "`{what}` expects {} axes, gets {}: shape {}",
-                batched[batched.len() - 1],
-                shape.len(),
-                shown(shape)
-            );
+            let most = batched[batched.len() - 1];
+            let expected = match is_instance || batched.len() > 1 {
+                true => format!("{} or {most}", most - 1),
+                false => most.to_string(),
+            };
+            let message =
+                format!("`{what}` expects {expected} axes, gets {}: shape {}", shape.len(), shown(shape));
             let fault =
                 Fault { kind: "ValueError", ..Fault::shape(message, "use the norm for this number of axes") };
             return Err(self.fault(node, fault));
@@ -373,8 +374,13 @@ impl<'t> Machine<'t> {
             (None, Some(greatest)) => format!("up to {greatest}"),
             _ => return Ok(()),
         };
-        let message = format!("`{what}` has {rows} rows, but the indices are {shown}");
-        let help = format!("use indices below {rows}, or a larger table");
+        let message = format!("`{what}` expects indices from {low} to {}, gets {shown}", rows - 1);
+        let larger = match what {
+            "Embedding" => "a larger table",
+            "one_hot" => "more classes",
+            _ => "a larger tensor",
+        };
+        let help = format!("use indices in this range, or {larger}");
         let fault = Fault {
             rule: crate::diag::rule_ids::INDEX_OUT_OF_RANGE,
             kind: "IndexError",

@@ -243,7 +243,7 @@ impl<'t> Machine<'t> {
     ) -> Result<(), Stop> {
         let at = self.axis(what, axis, x.rank(), 0, node)?;
         if let Some(dtype) = index.dtype.filter(|dtype| !matches!(dtype, DType::Int64 | DType::Int32)) {
-            let message = format!("`{what}` expects an int64 index, gets {}", dtype.name());
+            let message = format!("`{what}` expects an int32 or int64 index, gets {}", dtype.name());
             let help = "create the index with `torch.randint(…)`, or convert it: `.long()`";
             return Err(self.fault(node, Fault::dtype(message, help)));
         }

@@ -55,11 +55,13 @@ impl<'t> Machine<'t> {
                 });
             if differs {
                 let along = at.filter(|_| !stacks).map_or(String::new(), |at| format!(" along axis {at}"));
-                let (differ, help) = match stacks {
-                    true => ("the shapes differ", "make the shapes equal"),
-                    false => ("the other sizes differ", "make the sizes of the other axes equal"),
+                let (what_differs, help) = match (stacks, shape.len() == first.len()) {
+                    (true, _) => ("the shapes differ", "make the shapes equal"),
+                    (_, false) => ("the ranks differ", "give the tensors the same number of axes"),
+                    _ => ("the other sizes differ", "make the sizes of the other axes equal"),
                 };
-                let message = format!("`{what}` of {} and {}{along}: {differ}", shown(first), shown(shape));
+                let message =
+                    format!("`{what}` of {} and {}{along}: {what_differs}", shown(first), shown(shape));
                 return Err(self.fault(node, Fault::shape(message, help)));
             }
             for (axis, size) in sizes.iter_mut().enumerate() {

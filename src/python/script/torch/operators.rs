@@ -6,7 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Tensor, shown};
+use super::super::tensor::{DType, Tensor, counted, shown};
 use super::super::value::Value;
 
 /// Functions of one tensor whose result has its shape and dtype.
@@ -203,7 +203,8 @@ impl<'t> Machine<'t> {
                     if let (Some(k), Some(whole)) = (k, *size)
                         && k > whole
                     {
-                        let message = format!("`topk` of {k} elements, but axis {at} has {whole}");
+                        let message =
+                            format!("`topk` of {}, but axis {at} has {whole}", counted(k, "element"));
                         return Err(self.fault(node, Fault::shape(message, "use a smaller `k`")));
                     }
                     *size = k;
@@ -344,7 +345,7 @@ impl<'t> Machine<'t> {
                     && channels % (by * by) != 0
                 {
                     let message = format!(
-                        "`pixel_shuffle` by {by} of {channels} channels: {} does not divide them",
+                        "`pixel_shuffle` by {by} expects a multiple of {} as channels, gets {channels}",
                         by * by
                     );
                     return Err(self.fault(node, Fault::shape(message, "correct the number of channels")));
