@@ -34,7 +34,7 @@ pub const ENTRIES: [Word; 18] = [
     ("rewrite", "the replacement; with `both`, the equivalence applies in both directions"),
     ("detect", "the built-in analysis that finds the fault: `detect builtin::NAME`"),
     ("example", "a model with the expected outcome: `equivalent`, `rewrites_to`, `no_match` or `reports`"),
-    ("but", "an example that derives from the previous one"),
+    ("but", "the `example` before it with changes, and an outcome of its own"),
 ];
 
 /// Statuses of rules.

@@ -36,18 +36,22 @@ pub enum KeepReason {
 impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            KeepReason::Type => "the operator does not support the type at this opset",
+            KeepReason::Type => "the operator at this opset, or the conversion, does not support the type",
             KeepReason::Operator => "the supported types of the operator are unknown",
             KeepReason::Unknown => "the type of an input or output is unknown",
-            KeepReason::Overflows => "a constant or measured value exceeds the range of the type",
-            KeepReason::Passes => "squares, exponentials or large sums may exceed the range of the type",
+            KeepReason::Overflows => {
+                "a constant or measured value, or one derived from them, exceeds the range of the type"
+            }
+            KeepReason::Passes => {
+                "values such as squares, exponentials or large sums may exceed the range of the type"
+            }
             KeepReason::Absorbs => "values added to a large constant would be lost",
             KeepReason::Sums => "sums of many elements may exceed the range or precision of the type",
             KeepReason::Tiny => "a small constant that prevents division by zero would be lost",
             KeepReason::Counts => "the type represents few integers exactly",
-            KeepReason::Meant => "its inputs derive from an explicit cast to float32",
+            KeepReason::Meant => "its inputs or outputs derive from an explicit cast to float32",
             KeepReason::Places => "image coordinates need more precision",
-            KeepReason::Tied => "a connected sequence or subgraph value is kept in float32",
+            KeepReason::Tied => "a connected sequence or optional is kept in float32",
             KeepReason::Around => "converting it would need more casts",
         })
     }
