@@ -81,8 +81,7 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
         let holds = |elem| model.values.ids().any(|value| facts[value].inner_elem() == Some(elem));
         let held =
             [ElemType::Float16, ElemType::Bfloat16, ElemType::Double].into_iter().find(|&elem| holds(elem));
-        let what =
-            held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is in {elem}"));
+        let what = held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is in {elem}"));
         return match is_done {
             true => Ok(Narrowed::default()),
             false => Err(refused(format!("the model has no float32 values: {what}"))),
