@@ -255,7 +255,7 @@ impl<'t> Program<'t> {
         self.functions.get(function).is_some_and(|function| self.nested.contains_key(&function.node.id()))
     }
 
-    /// Resolves a path by the imports of the file, else by the customary aliases: `nn.Module` → `torch.nn.Module`.
+    /// Resolves a path by the imports of the file, or by customary aliases: `nn` is `torch.nn`.
     pub fn full_path(&self, path: &str) -> String {
         let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
         let customary = match first {

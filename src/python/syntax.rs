@@ -93,7 +93,7 @@ pub fn imports(root: Node) -> Vec<Node> {
     walk(root, holds_statements).into_iter().filter(is_import).collect()
 }
 
-/// Returns `root` and its named descendants in text order, without comments and nodes deeper than `MAX_NESTING`.
+/// Returns `root` and its named descendants in text order, without comments and too deep nodes.
 ///
 /// `is_entered` selects the nodes whose children are visited.
 fn walk<'t>(root: Node<'t>, is_entered: impl Fn(&Node<'t>) -> bool) -> Vec<Node<'t>> {

@@ -212,7 +212,7 @@ impl<'t> Interpreter<'t> {
         Some(Value::Each(Box::new(Value::Tensor(each))))
     }
 
-    /// Reports `nonzero`, `masked_select` and `argwhere`, whose results have a data-dependent number of elements.
+    /// Reports `nonzero`, `masked_select` and `argwhere`, whose result sizes depend on data.
     fn ask_mask(&mut self, name: &str, call: &Call<'t>) {
         if matches!(name, "nonzero" | "masked_select" | "argwhere") {
             self.say(call.node, report::boolean_mask(&one_line(call.node, self.source)));

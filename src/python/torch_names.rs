@@ -4,7 +4,7 @@
 
 use super::value::{Dtype, View};
 
-/// Returns true for tensor attributes and methods whose results are treated as neither tensors, sizes nor elements.
+/// Returns true for attributes and methods whose results are no tensors, sizes or elements.
 pub fn is_python_valued(name: &str) -> bool {
     let listed = [
         "dim",

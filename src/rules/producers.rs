@@ -84,19 +84,24 @@ impl<H: Host> Search<'_, H> {
                 let makers = self.host.producers(value);
                 makers.into_iter().any(|(node, output)| output == 0 && self.proves(node))
             }
-            Elements::Nonnegative => self.host.constant(value).is_some_and(|elements| is_nonnegative(&elements)),
+            Elements::Nonnegative => {
+                self.host.constant(value).is_some_and(|elements| is_nonnegative(&elements))
+            }
             Elements::OfConstants => true,
         }
     }
 
     /// Returns true if the fact holds for the first output of a node.
     fn proves(&mut self, node: H::Node) -> bool {
-        let Some(schema) = self.host.schema(node).filter(|schema| schema.domain.is_empty()) else { return false };
+        let Some(schema) = self.host.schema(node).filter(|schema| schema.domain.is_empty()) else {
+            return false;
+        };
         let name = schema.name;
         let inputs = self.host.inputs(node);
         let least = self.host.attr(node, "min");
         let fact = self.fact;
-        let mut at = |index: usize| inputs.get(index).copied().flatten().is_some_and(|value| self.holds(value));
+        let mut at =
+            |index: usize| inputs.get(index).copied().flatten().is_some_and(|value| self.holds(value));
         if MOVES.contains(&name) {
             return at(0);
         }

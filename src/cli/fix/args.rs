@@ -92,7 +92,7 @@ pub struct Args {
     #[command(flatten, next_help_heading = "Output")]
     pub color: Color,
 
-    /// Run the input and the result in ONNX Runtime; write nothing if they differ, unless an unsafe fix was applied
+    /// Run both models in ONNX Runtime; write nothing if they differ without an unsafe fix
     #[arg(long, help_heading = "Output")]
     pub verify: bool,
 

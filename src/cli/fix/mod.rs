@@ -137,10 +137,7 @@ impl Done {
     }
 }
 
-/// Creates a task for each input, and the folder of `--output-dir`.
-///
-/// # Errors
-/// Options conflict, several results would be written to one file, or the folder cannot be created.
+/// Creates the folder of `--output-dir` and a task for each input; rejects colliding outputs.
 fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Failure> {
     let is_stdin = |input: &PathBuf| input == Path::new("-");
     if args.in_place && args.inputs.iter().any(is_stdin) {

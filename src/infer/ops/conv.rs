@@ -166,7 +166,7 @@ pub fn global_pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ConvTranspose`: `output_shape` or, without it, `stride * (input - 1) + output_padding + window - pads`.
+/// `ConvTranspose`: `output_shape`, or `stride * (input - 1) + output_padding + window - pads`.
 /// With `auto_pad` for equal sizes, it is `stride * input`.
 pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
     let axes = spatial_axes(cx, 0, Some(1))?;

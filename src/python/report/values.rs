@@ -127,7 +127,7 @@ pub fn random_numbers(node: Node, source: &str) -> Words {
     }
 }
 
-/// Returns the finding about an output of `forward` that is a NumPy array of tensor elements or random numbers.
+/// Returns the finding about a NumPy array, of tensor elements or random, that `forward` returns.
 pub fn array_output(node: Node, source: &str) -> Words {
     let code = one_line(node, source);
     Words {

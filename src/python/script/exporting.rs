@@ -7,7 +7,7 @@ use super::value::Value;
 /// A call of an exporter.
 #[derive(Clone, Debug)]
 pub struct ExportCall<'t> {
-    /// Full path of the exporter, such as `torch.onnx.export`; for a method, a dot and its name: `.to_onnx`.
+    /// Full path of the exporter (`torch.onnx.export`), or a dot and the method (`.to_onnx`).
     pub exporter: String,
     /// The call.
     pub node: Node<'t>,

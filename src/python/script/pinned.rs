@@ -7,7 +7,7 @@ use super::release::Release;
 /// Files that may pin PyTorch, beside a script or in a folder above it.
 const FILES: [&str; 4] = ["requirements.txt", "pyproject.toml", "environment.yml", "environment.yaml"];
 
-/// Maximum number of folders that are searched, from that of the script up to the root of its repository.
+/// Maximum number of searched folders, from that of the script up to the root of its repository.
 const MAX_FOLDERS: usize = 3;
 
 /// Limit of the size of a requirement file, in bytes.

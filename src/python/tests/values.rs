@@ -1,4 +1,4 @@
-//! Tests of values that become Python numbers or constants, dtypes, outputs, Python operators and training mode.
+//! Tests of values that become numbers or constants, dtypes, outputs, operators and training mode.
 
 use super::*;
 

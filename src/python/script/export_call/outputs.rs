@@ -1,4 +1,4 @@
-//! Checks after the model ran: unused inputs, the order of the inputs, and the number, order and axes of the outputs.
+//! Checks after the model ran: unused and reordered inputs; number, order and axes of outputs.
 
 use tree_sitter::Node;
 
@@ -168,7 +168,7 @@ fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)>
     })
 }
 
-/// Returns the names of returned values: variables, attributes, called methods of `self`, or keys of a dictionary.
+/// Returns names of returned values: variables, attributes, methods of `self`, or dictionary keys.
 fn returned_names(value: Node, source: &str) -> Vec<Option<String>> {
     let name = |node: Node| match bare(node).kind() {
         "identifier" => Some(text(bare(node), source).to_owned()),

@@ -135,7 +135,7 @@ impl<'t> Machine<'t> {
         Some(number.map_or(result, |number| result.promote_by_scalar(number, default)))
     }
 
-    /// Reports tensors on devices of different types, such as `cpu` and `cuda`. 0-d tensors may be on another one.
+    /// Reports tensors, except 0-d ones, on different types of devices, such as `cpu` and `cuda`.
     pub fn same_device(&self, tensors: &[&Tensor<'t>], node: Node<'t>) -> Result<(), Stop> {
         let kind = |tensor: &&Tensor<'t>| {
             let device = tensor.device.as_ref().filter(|_| tensor.rank().is_some_and(|rank| rank > 0))?;
