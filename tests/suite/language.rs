@@ -1,4 +1,4 @@
-//! The language of comments, rules and messages: the part of CONTRIBUTING.md's rules that a test can check.
+//! The rules of CONTRIBUTING.md for comments, messages and rules that a test can check.
 
 use regex::Regex;
 
