@@ -46,7 +46,6 @@ impl Duplicates {
             return Some(match (model.values[a].def, model.values[b].def) {
                 (Def::Node { .. }, _) => "one node produces both",
                 _ if is_input(a) && is_input(b) => "both are inputs",
-                _ if is_input(a) || is_input(b) => "one is an input, the other an initializer",
                 _ => return sorted_or_why(model, self),
             });
         }

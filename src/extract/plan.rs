@@ -112,18 +112,18 @@ impl<'a, 'm> Planner<'a, 'm> {
         if slot == Item::Old(output) {
             return;
         }
-        let origin = self.chosen.egraph[class].data.origin.clone();
-        self.owe(class);
+        // The class of a constant may have another origin, so the Identity has that of the output.
+        let origin = self.model.producer(output).map(|(node, _)| node);
+        self.owe_at(origin, class);
         self.renamed.push(self.class(class));
         // Reuse the Identity of the source, unless it already computes another output.
         let is_reusable = |node: &NodeId| self.model.nodes[*node].is("Identity") && !self.kept.contains(node);
-        let kept = self.model.producer(output).map(|(node, _)| node).filter(is_reusable);
         self.push(PatchNode {
-            form: kept.map_or_else(PatchOp::identity, PatchOp::Kept),
+            form: origin.filter(is_reusable).map_or_else(PatchOp::identity, PatchOp::Kept),
             inputs: vec![Some(slot)],
             outputs: vec![Some(Item::Old(output))],
             at: At::End,
-            origin,
+            origin: origin.into_iter().collect(),
             rule: None,
         });
     }
@@ -138,12 +138,15 @@ impl<'a, 'm> Planner<'a, 'm> {
 
     /// Records the provenance of the selected e-node of a class under its last origin.
     fn owe(&mut self, class: Id) {
+        self.owe_at(self.chosen.egraph[self.class(class)].data.origin.last().copied(), class);
+    }
+
+    /// Records the provenance of the selected e-node of a class under a node of the source.
+    fn owe_at(&mut self, node: Option<NodeId>, class: Id) {
         let class = self.class(class);
-        let (Some(form), Some(&last)) = (self.form(class), self.chosen.egraph[class].data.origin.last())
-        else {
-            return;
-        };
-        self.owed.entry(last).or_default().extend(self.chosen.provenance.steps(class, form));
+        if let (Some(form), Some(node)) = (self.form(class), node) {
+            self.owed.entry(node).or_default().extend(self.chosen.provenance.steps(class, form));
+        }
     }
 
     /// Adds a node to the result; unchanged nodes need no entry in the patch.

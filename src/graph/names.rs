@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{GraphId, ValueId};
-use super::model::{Def, Model, Value};
+use super::model::{Def, Initial, Model, Value};
 
 /// Stack of name scopes, searched from the innermost graph outward.
 ///
@@ -64,6 +64,33 @@ impl Scopes {
             }
         } else {
             scope.names.insert(name, value);
+        }
+        value
+    }
+
+    /// Stores a tensor in the graph input with its name, or else in a new initializer.
+    ///
+    /// Of several tensors for one input, the last is its default, as in ONNX Runtime. Earlier ones become unused
+    /// initializers, so that a later check can report the duplicates.
+    pub fn initialize(
+        &mut self,
+        model: &mut Model,
+        graph: GraphId,
+        name: &Arc<str>,
+        initial: Initial,
+    ) -> ValueId {
+        let input = self.own(name).filter(|&value| matches!(model.values[value].def, Def::Input(_)));
+        let unstored = match input {
+            Some(input) => model.values[input].initial.replace(initial),
+            None => Some(initial),
+        };
+        let value = match (input, &unstored) {
+            (Some(input), None) => return input,
+            _ => self.define(model, graph, name.clone(), Def::Initializer),
+        };
+        model.values[value].initial = unstored;
+        if let Some(input) = input {
+            self.reach(name, input);
         }
         value
     }

@@ -134,10 +134,8 @@ impl<'c, 's> Lower<'c, 's> {
     fn initializer(&mut self, graph: GraphId, declared: Declared) -> Option<ValueId> {
         let tensor = declared.tensor?;
         let name = declared.name.text;
-        let input = self.scopes.own(&name).filter(|&value| self.model.values[value].initial.is_none());
-        let value =
-            input.unwrap_or_else(|| self.scopes.define(&mut self.model, graph, name, Def::Initializer));
-        self.model.values[value].initial = Some(Initial::Dense(self.model.tensors.push(tensor)));
+        let initial = Initial::Dense(self.model.tensors.push(tensor));
+        let value = self.scopes.initialize(&mut self.model, graph, &name, initial);
         self.spans.value(value, declared.span);
         Some(value)
     }

@@ -120,23 +120,12 @@ impl Builder {
         inputs.into_iter().enumerate().map(input).collect()
     }
 
-    /// Returns the value for an initializer: the input with this name, or a new value.
-    fn initialized(&mut self, graph: GraphId, name: &str, initial: Initial) -> ValueId {
-        let input = self.scopes.own(name).filter(|&value| self.model.values[value].initial.is_none());
-        let value = input.unwrap_or_else(|| {
-            let name = self.messages.text(name);
-            self.scopes.define(&mut self.model, graph, name, Def::Initializer)
-        });
-        self.model.values[value].initial = Some(initial);
-        value
-    }
-
     fn initializers(&mut self, graph: GraphId, tensors: Vec<TensorProto>) -> Vec<ValueId> {
         let initializer = |proto: TensorProto| {
             let tensor = self.messages.tensor(proto);
             let name = tensor.name.clone().unwrap_or_default();
             let tensor = self.model.tensors.push(tensor);
-            self.initialized(graph, &name, Initial::Dense(tensor))
+            self.scopes.initialize(&mut self.model, graph, &name, Initial::Dense(tensor))
         };
         tensors.into_iter().map(initializer).collect()
     }
@@ -149,7 +138,8 @@ impl Builder {
         let initializer = |proto| {
             let sparse = self.messages.sparse(proto);
             let name = sparse.values.as_ref().and_then(|values| values.name.clone()).unwrap_or_default();
-            self.initialized(graph, &name, Initial::Sparse(Box::new(sparse)))
+            let initial = Initial::Sparse(Box::new(sparse));
+            self.scopes.initialize(&mut self.model, graph, &name, initial)
         };
         tensors.into_iter().map(initializer).collect()
     }

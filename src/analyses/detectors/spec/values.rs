@@ -43,8 +43,12 @@ fn undefined_output(cx: &LintContext, value: ValueId, guesses: bool) -> Finding 
 fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) -> Finding {
     let name = cx.name(second);
     let kind = if rule == DUPLICATE_INITIALIZER { "initializers" } else { "values" };
+    let label = match cx.uses.of(second).is_empty() {
+        true => "defined again",
+        false => "defined again; later uses refer to this definition",
+    };
     cx.at_value(rule, second, format!("two {kind} of one graph are named `{name}`"))
-        .label("defined again; later uses refer to this definition")
+        .label(label)
         .related(cx.places.value(first), "first definition")
 }
 
