@@ -58,6 +58,11 @@ pub struct Declarer<'f> {
     taken: FxHashSet<Dim>,
     /// Sizes of model inputs.
     given: FxHashSet<Dim>,
+    /// Invented symbols to which an output gives a name that is already taken.
+    ///
+    /// The output keeps this declaration, so no other value gets an invented name for the size: a second run
+    /// would trust that name, and replace the declaration by it.
+    disputed: FxHashSet<Symbol>,
     /// Whether a size with an invented symbol keeps its old declaration, if any.
     /// If this pass has already declared the symbol elsewhere, the size is declared nevertheless.
     keeps_names: bool,
@@ -71,6 +76,7 @@ impl<'f> Declarer<'f> {
             stated: FxHashMap::default(),
             taken: FxHashSet::default(),
             given: FxHashSet::default(),
+            disputed: FxHashSet::default(),
             keeps_names: false,
         }
     }
@@ -103,9 +109,14 @@ impl<'f> Declarer<'f> {
                 let (Some(made), Some(stated)) = (made, stated) else { continue };
                 let is_claim = is_output || self.facts.is_free(made);
                 let is_new_name = stated.as_symbol().is_some() && !self.taken.contains(&stated);
-                if !self.stated.contains_key(made) && (!is_claim || is_new_name) {
+                if self.stated.contains_key(made) {
+                    continue;
+                }
+                if !is_claim || is_new_name {
                     self.taken.insert(stated.clone());
                     self.stated.insert(made.clone(), stated);
+                } else if !self.facts.is_free(made) {
+                    self.disputed.insert(made.clone());
                 }
             }
         }
@@ -201,7 +212,9 @@ impl<'f> Declarer<'f> {
         let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
         let has_no_name =
             |symbol: &Symbol| is_made(symbol) && !self.written.contains_key(&Dim::from(symbol.clone()));
-        if self.keeps_names && dim.symbols().any(has_no_name) {
+        let is_disputed =
+            |symbol: &Symbol| self.disputed.contains(symbol) && !self.stated.contains_key(symbol);
+        if self.keeps_names && dim.symbols().any(has_no_name) || dim.symbols().any(is_disputed) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
         // A declared number may be right for a data-dependent size, but not for a dynamic size of an input.
@@ -303,6 +316,8 @@ mod tests {
         };
         check("c", "c");
         check("5", "t_dim_0");
+        // The output claims that the size is that of an input, which inference cannot prove.
+        check("a", "?");
     }
 
     #[test]

@@ -2,15 +2,17 @@
 //!
 //! In these versions, every initializer must also be an input, so only the main graph can have initializers.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::rule_ids::MOVED_CONSTANT;
 use crate::edit::{Change, Editor, Names, Site};
 use crate::fix::pass::{Need, Pass};
 use crate::fix::target::are_inputs;
 use crate::graph::{
-    DeclaredDim, Def, Dimension, Model, Node, Port, Tensor, TypeKind, Value, ValueId, ValueInfo, scopes,
+    DeclaredDim, Def, Dimension, Model, Node, NodeId, Port, Tensor, TypeKind, Value, ValueId, ValueInfo,
+    scopes,
 };
+use crate::infer::Content;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -20,17 +22,18 @@ pub const PASS: Pass = Pass {
     phases: &[],
     need: Need::Required,
     is_enabled: |_| true,
-    run: |editor, _| Ok(declare(editor)),
+    run: |editor, cx| Ok(declare(editor, cx.options.optimize)),
 };
 
 /// Declares every initializer as an input of the main graph, if the IR version is below 4.
+/// With `merges`, one initializer replaces those of subgraphs and `Constant` nodes that are equal to it.
 /// Returns true if one was moved or declared.
-fn declare(editor: &mut Editor) -> bool {
+fn declare(editor: &mut Editor, merges: bool) -> bool {
     if !are_inputs(editor.model().ir_version) {
         return false;
     }
     let lifted = Change::new(MOVED_CONSTANT, Site::Model, "subgraph initializers moved to the main graph");
-    let is_lifted = editor.change(lifted, lift_initializers);
+    let is_lifted = editor.change(lifted, |model, names| lift_initializers(model, names, merges));
     let declared = Change::new(MOVED_CONSTANT, Site::Model, "initializers declared as inputs");
     let is_declared = editor.change(declared, |model, _| {
         let main = model.main;
@@ -50,28 +53,84 @@ fn declare(editor: &mut Editor) -> bool {
 
 /// Moves the initializers of subgraphs to the main graph, from which the subgraphs capture them.
 /// If one is an output of its subgraph, an `Identity` of it takes its place. Returns true if one was moved.
-fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
+fn lift_initializers(model: &mut Model, names: &mut Names, merges: bool) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
     let found = bodies.flat_map(|body| model.graphs[body].initializers.clone());
     let lifted: FxHashSet<ValueId> = found.filter(|&value| model.constant(value).is_some()).collect();
     let mut sorted: Vec<ValueId> = lifted.iter().copied().collect();
     sorted.sort_unstable();
+    let equal = if merges { equal_initializers(model, &sorted) } else { FxHashMap::default() };
+    // Initializers of the main graph in the place of those to move.
+    let mut sources: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let mut redirected: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     for &value in &sorted {
         let body = model.values[value].graph;
         model.graphs[body].initializers.retain(|other| !lifted.contains(other));
-        if model.graphs[body].outputs.iter().any(|port| port.value == value) {
-            let Value { name, def, initial, .. } = model.values[value].clone();
-            let source = Value { name: names.fresh(&name, None), graph: main, def, initial };
-            let source = model.values.push(source);
-            model.graphs[main].initializers.push(source);
+        let is_output = model.graphs[body].outputs.iter().any(|port| port.value == value);
+        let source = match equal.get(&value) {
+            Some(&first) if first != value => sources.get(&first).copied().unwrap_or(first),
+            _ => {
+                let source = if is_output { copied(model, names, value) } else { value };
+                names.move_value(model, source, main);
+                model.graphs[main].initializers.push(source);
+                source
+            }
+        };
+        sources.insert(value, source);
+        if is_output {
             hand_out(model, value, source);
-            continue;
+        } else if source != value {
+            model.graphs[body].value_info.retain(|port| port.value != value);
+            redirected.insert(value, source);
         }
-        names.move_value(model, value, main);
-        model.graphs[main].initializers.push(value);
+    }
+    if merges {
+        redirected.extend(take_constants(model, sources.values().copied().collect()));
+    }
+    for node in scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()) {
+        for input in model.nodes[node].inputs.iter_mut().flatten() {
+            *input = redirected.get(input).copied().unwrap_or(*input);
+        }
     }
     !sorted.is_empty()
+}
+
+/// Maps each initializer of a subgraph to the first equal one, of the main graph or of `lifted`.
+fn equal_initializers(model: &Model, lifted: &[ValueId]) -> FxHashMap<ValueId, ValueId> {
+    let mut first: FxHashMap<Content, ValueId> = FxHashMap::default();
+    let all = model.graphs[model.main].initializers.iter().chain(lifted);
+    let content = |value: ValueId| model.constant(value).and_then(Content::of);
+    let equal = all.filter_map(|&value| Some((value, *first.entry(content(value)?).or_insert(value))));
+    equal.collect()
+}
+
+/// Removes the `Constant` nodes of the main graph that are equal to an initializer, unless they are graph outputs.
+/// Returns the output of each with the initializer.
+fn take_constants(model: &mut Model, sources: Vec<ValueId>) -> FxHashMap<ValueId, ValueId> {
+    let main = &model.graphs[model.main];
+    let content = |&value: &ValueId| Some((Content::of(model.constant(value)?)?, value));
+    let sources: FxHashMap<Content, ValueId> = sources.iter().filter_map(content).collect();
+    let taken = main.nodes.iter().filter_map(|&id| {
+        let node = &model.nodes[id];
+        let tensor = node.attr("value").filter(|_| node.is("Constant"))?.as_tensor()?;
+        let source = *sources.get(&Content::of(&model.tensors[tensor])?)?;
+        let value = node.output(0)?;
+        main.outputs.iter().all(|port| port.value != value).then_some((id, value, source))
+    });
+    let (nodes, taken): (FxHashSet<NodeId>, FxHashMap<ValueId, ValueId>) =
+        taken.map(|(node, value, source)| (node, (value, source))).unzip();
+    let main = &mut model.graphs[model.main];
+    main.nodes.retain(|node| !nodes.contains(node));
+    main.value_info.retain(|port| !taken.contains_key(&port.value));
+    taken
+}
+
+/// Returns a new value with the name and tensor of another one, in the same graph.
+fn copied(model: &mut Model, names: &mut Names, value: ValueId) -> ValueId {
+    let copy =
+        Value { name: names.fresh(&model.values[value].name.clone(), None), ..model.values[value].clone() };
+    model.values.push(copy)
 }
 
 /// Redefines a value as an `Identity` of `source`, in the graph of the value.
