@@ -4,6 +4,7 @@ use onnx_lint::graph::{AttrValue, ElemType, GraphId, Model, Node, NodeId};
 use onnx_lint::infer::eval::{Array, Val};
 
 use crate::case::Ran;
+use crate::same::tolerance;
 
 /// Returns true if an operator is in the table.
 pub fn is_known(op: &str) -> bool {
@@ -72,19 +73,53 @@ fn is_mixed(node: &Node, run: &Ran, factors: [usize; 2]) -> bool {
 
 /// Returns true if a normalized group has a variance much smaller than its squared mean.
 fn is_nearly_one(node: &Node, array: &Array) -> bool {
+    nearness(node, array) > 1e2
+}
+
+/// Returns true if a node subtracts a mean whose rounding changes its result by more than the tolerance.
+/// A rounded mean changes a normalized element by the rounding error divided by the deviation.
+pub fn subtracts_rounded_mean(model: &Model, run: &Ran) -> bool {
+    model.graphs[model.main].nodes.iter().map(|&node| &model.nodes[node]).any(|node| {
+        let Some(Val::Tensor(array)) = node.input(0).and_then(|input| run.values.get(&input)) else {
+            return false;
+        };
+        let digit = match array.elem() {
+            ElemType::Float16 => 1e-3,
+            ElemType::Bfloat16 => 8e-3,
+            // Statistics of doubles are computed in float, too.
+            _ => 1.2e-7,
+        };
+        NORMALIZATIONS.contains(&&*node.op_type)
+            && digit * nearness(node, array).sqrt() > tolerance(array.elem()) / 4.0
+    })
+}
+
+/// Operators that subtract the mean of a group of elements, and divide by their deviation.
+const NORMALIZATIONS: [&str; 4] =
+    ["GroupNormalization", "InstanceNormalization", "LayerNormalization", "MeanVarianceNormalization"];
+
+/// Returns the largest ratio of the squared mean of a normalized group to its variance.
+fn nearness(node: &Node, array: &Array) -> f64 {
     let all = array.f64s().unwrap_or_default();
     let size = |axis: usize| array.shape().get(axis).copied().unwrap_or(1).max(1);
-    let groups = match node.attr("num_groups").and_then(AttrValue::as_int) {
-        Some(groups) => usize::try_from(groups).unwrap_or(1).max(1),
-        None if node.is("InstanceNormalization") => size(1),
-        None => 1,
+    let int = |name: &str| node.attr(name).and_then(AttrValue::as_int);
+    let parts = match int("num_groups") {
+        Some(groups) => size(0) * usize::try_from(groups).unwrap_or(1).max(1),
+        None if node.is("InstanceNormalization") => size(0) * size(1),
+        None if node.is("LayerNormalization") => {
+            let (rank, axis) = (array.rank(), int("axis").unwrap_or(-1));
+            let axis = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+            array.shape().iter().take(usize::try_from(axis).unwrap_or(0)).product::<usize>().max(1)
+        }
+        None => size(0),
     };
-    let are_near = |sample: &[f64]| {
+    let ratio = |sample: &[f64]| {
         let mean = |of: &dyn Fn(f64) -> f64| sample.iter().map(|&x| of(x)).sum::<f64>() / sample.len() as f64;
         let middle = mean(&|x| x);
-        mean(&|x| (x - middle).powi(2)) < middle.powi(2) / 1e2
+        let variance = mean(&|x| (x - middle).powi(2));
+        if middle == 0.0 { 0.0 } else { middle.powi(2) / variance }
     };
-    all.chunks((all.len() / (size(0) * groups)).max(1)).any(are_near)
+    all.chunks((all.len() / parts).max(1)).map(ratio).fold(0.0, f64::max)
 }
 
 fn within(model: &Model, id: NodeId) -> Option<String> {
