@@ -1,9 +1,12 @@
 //! Evaluation of the expressions in constraints.
 
+use rustc_hash::FxHashSet;
+
 use super::value::{Value, all, any, arithmetic, compare, decided, elementwise};
 use super::{Scope, int};
 use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
+use crate::infer::load;
 use crate::infer::shape::{Size, number, product};
 use crate::schema::constraints::{Binary, Expr};
 
@@ -65,6 +68,11 @@ impl Scope<'_> {
                 texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
             )),
             Some(AttrValue::Float(float)) => Some(Value::Reals(vec![(*float).into()])),
+            Some(AttrValue::Tensor(id)) => {
+                let ints = load::array(self.cx.tensor_of(*id))?.ints().ok()?;
+                let size = |int: i128| i64::try_from(int).ok().map(Dim::known);
+                Some(Value::Ints(ints.into_iter().map(size).collect()))
+            }
             _ => self
                 .cx
                 .int(name)
@@ -113,6 +121,8 @@ impl Scope<'_> {
                 .try_fold(Dim::known(0), |sum, n| sum.add(n.as_ref()?))
                 .map(Value::Int),
             "product" => int(product(arg(0)?.as_ints()?)),
+            "iota" => iota(arg(0)?.as_int()?),
+            "join" => join(arg(0)?, arg(1)?),
             "min" => elementwise(&arg(0)?, &arg(1)?, |a, b| a.minimum(b.clone())),
             "max" => elementwise(&arg(0)?, &arg(1)?, |a, b| a.maximum(b.clone())),
             "count" => {
@@ -137,6 +147,7 @@ impl Scope<'_> {
             }
             "broadcasts" => broadcasts(arg(0)?.as_ints()?, arg(1)?.as_ints()?, self.cx.bounds()),
             "distinct" => distinct(arg(0)?.as_ints()?).map(Value::Answer),
+            "distinct_parts" => distinct_parts(&arg(0)?, &arg(1)?, &arg(2)?, &arg(3)?),
             "is_present" => Some(Value::Answer(decided(self.present(args) == 1))),
             "present" => known(self.present(args)),
             _ => None,
@@ -147,6 +158,10 @@ impl Scope<'_> {
     fn of_input(&self, function: &str, name: &str, args: &[Expr]) -> Option<Value> {
         if function == "is_present" {
             return Some(Value::Answer(decided(self.position(name).is_some())));
+        }
+        if function == "ranks" {
+            let rank = |at| self.cx.rank(at).and_then(|rank| i64::try_from(rank).ok()).map(Dim::known);
+            return Some(Value::Ints(self.positions(name)?.map(rank).collect()));
         }
         // In older versions of an operator, an input may be an attribute.
         if self.formal(name).is_none() {
@@ -257,4 +272,40 @@ fn distinct(list: &[Size]) -> Option<Answer> {
     let mut constants = list.iter().map(number).collect::<Option<Vec<i64>>>()?;
     constants.sort_unstable();
     Some(decided(constants.windows(2).all(|pair| pair[0] != pair[1])))
+}
+
+/// Maximum number of elements of a computed list.
+const MAX_LIST: i64 = 1 << 20;
+
+/// Returns the integers from 0 up to a limit.
+fn iota(limit: &Dim) -> Option<Value> {
+    let limit = limit.as_const().filter(|&limit| limit <= MAX_LIST)?;
+    Some(Value::Ints((0..limit).map(|int| Some(Dim::known(int))).collect()))
+}
+
+/// Concatenates two lists of integers.
+fn join(list: Value, more: Value) -> Option<Value> {
+    let (Value::Ints(mut list), Value::Ints(more)) = (list, more) else { return None };
+    list.extend(more);
+    Some(Value::Ints(list))
+}
+
+/// Decides whether the n-grams of a pool differ, for each n between the limits. `starts` has the start of each n.
+fn distinct_parts(pool: &Value, starts: &Value, least: &Value, most: &Value) -> Option<Value> {
+    let texts = match pool {
+        Value::Ints(ints) => ints.iter().map(|int| Some(number(int)?.to_string())).collect::<Option<_>>()?,
+        Value::Texts(texts) => texts.clone(),
+        _ => return None,
+    };
+    let limit = |value: &Value| usize::try_from(value.as_int()?.as_const()?).ok();
+    let (least, most) = (limit(least)?, limit(most)?);
+    let starts: Vec<usize> =
+        starts.as_ints()?.iter().map(|start| usize::try_from(number(start)?).ok()).collect::<Option<_>>()?;
+    let ends = starts.iter().skip(1).copied().chain([texts.len()]);
+    let mut are_distinct = true;
+    for (n, (&start, end)) in (1..).zip(starts.iter().zip(ends)).filter(|(n, _)| (least..=most).contains(n)) {
+        let mut seen = FxHashSet::default();
+        are_distinct &= texts.get(start..end)?.chunks(n).all(|part| seen.insert(part));
+    }
+    Some(Value::Answer(decided(are_distinct)))
 }

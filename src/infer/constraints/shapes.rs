@@ -73,6 +73,7 @@ impl Scope<'_> {
             let at = sizes.len();
             match axis {
                 Axis::Any => sizes.push(dims.get(at)?.clone()),
+                Axis::Others => sizes.extend_from_slice(dims.get(at..at + rest)?),
                 Axis::Rest(name) => {
                     let found = dims.get(at..at + rest)?.to_vec();
                     match self.sizes.get(name) {
@@ -106,6 +107,7 @@ impl Scope<'_> {
         for axis in axes {
             match axis {
                 Axis::Any => sizes.push(None),
+                Axis::Others => return None,
                 Axis::Rest(name) => sizes.extend_from_slice(self.sizes.get(name)?.as_ints()?),
                 Axis::Size(expr) => sizes.push(self.eval(expr).and_then(|value| value.as_int().cloned())),
             }
@@ -133,5 +135,5 @@ impl Scope<'_> {
 }
 
 fn is_rest(axis: &Axis) -> bool {
-    matches!(axis, Axis::Rest(_))
+    matches!(axis, Axis::Rest(_) | Axis::Others)
 }

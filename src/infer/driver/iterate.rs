@@ -112,6 +112,7 @@ impl<'m> Driver<'m> {
             keeps_shapes: true,
         };
         let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
+        self.check_output_axes(id, &axes("scan_output_axes"), &rest);
         let with_batch = |fact: Fact| if batched { stacked(fact, 0, batch.clone()) } else { fact };
         let scanned = rest.into_iter().enumerate().map(|(index, fact)| {
             with_batch(stacked(without(fact, &inner), axis_of("scan_output_axes", index), steps.clone()))
@@ -220,6 +221,18 @@ impl<'m> Driver<'m> {
         {
             let expected = Expected::Exactly(declared + sliced);
             self.report(id, vec![Fault::Rank { input, rank, expected }]);
+        }
+    }
+
+    /// Reports an axis of `scan_output_axes` that the scan output, which has one axis more than a slice, lacks.
+    fn check_output_axes(&mut self, id: NodeId, axes: &[i64], slices: &[Fact]) {
+        let lacks = |(&axis, slice): (&i64, &Fact)| {
+            let rank = slice.rank().and_then(|rank| i64::try_from(rank).ok()).map(|rank| rank + 1);
+            rank.is_some_and(|rank| axis < -rank || axis >= rank)
+        };
+        if axes.iter().zip(slices).any(lacks) {
+            let (name, why) = ("scan_output_axes", "must contain axes of the scan outputs");
+            self.report(id, vec![Fault::Value { name, why }]);
         }
     }
 

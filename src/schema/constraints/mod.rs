@@ -68,6 +68,8 @@ pub enum Axis {
     Any,
     /// `D...`: any number of axes, bound to a variable.
     Rest(&'static str),
+    /// `_...`: any number of axes.
+    Others,
     /// `M`, `3` or `C / @group`: a size. A variable that is not bound yet is bound to it.
     Size(Expr),
 }

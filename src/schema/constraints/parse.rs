@@ -5,6 +5,7 @@
 //! | line | meaning |
 //! |---|---|
 //! | `W [M, C / @group, K...]` | the input `W`, if present, has this shape, which binds new variables |
+//! | `scan_inputs [B, _...]` | the input has any number of further axes |
 //! | `zero_point [] \| [C]` | the input has one of these shapes |
 //! | `slope -> [D...]` | the input broadcasts to this shape |
 //! | `let R = len(D)` | a name for an expression |
@@ -121,7 +122,7 @@ impl Parser {
 
     fn axis(&mut self) -> Result<Axis, String> {
         if self.eat("_") {
-            return Ok(Axis::Any);
+            return Ok(if self.eat("...") { Axis::Others } else { Axis::Any });
         }
         let size = self.expr(3)?;
         match size {
