@@ -82,6 +82,11 @@ fn two_sizes(cx: &mut Cx) -> Option<()> {
 /// `Einsum`: each letter denotes an axis, and `...` any number of broadcast axes.
 pub fn einsum(cx: &mut Cx) -> Option<()> {
     let equation: String = cx.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
+    if !equation.replacen("->", "", 1).replace("...", "").chars().all(|c| c.is_alphabetic() || c == ',') {
+        let why = "must consist of letters, commas, `...` and one `->`";
+        cx.fault(Fault::Value { name: "equation", why });
+        return None;
+    }
     let (left, right) = match equation.split_once("->") {
         Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
         None => (equation, None),
@@ -124,6 +129,15 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
     }
     let right = right.unwrap_or_else(|| implicit_output(&terms));
     let (before, after) = right.split_once("...").unwrap_or((&right, ""));
+    let labels: Vec<char> = before.chars().chain(after.chars()).collect();
+    if labels.iter().any(|label| !sizes.contains_key(label)) {
+        cx.fault(Fault::Value { name: "equation", why: "must not have a label in the output only" });
+        return None;
+    }
+    if (1..labels.len()).any(|at| labels[..at].contains(&labels[at])) {
+        cx.fault(Fault::Value { name: "equation", why: "must not have one label twice in the output" });
+        return None;
+    }
     let of = |letter: char| sizes.get(&letter).cloned().flatten();
     let mut dims: Vec<Size> = before.chars().map(of).collect();
     if right.contains("...") {
@@ -171,5 +185,19 @@ mod tests {
         check_call(inputs, &equation("bij, bjk"), "float[n, m]");
         check_call(inputs, &equation("...ij,...jk->k...i"), "float[m, b, n]");
         check_call("float[n, n, 3] x", "Einsum <equation = \"iij->ji\"> (x)", "float[3, n]");
+    }
+
+    #[test]
+    fn einsum_reports_an_invalid_equation() {
+        for (equation, fault) in [
+            ("ij->iq", "`equation` must not have a label in the output only"),
+            ("ij->ii", "`equation` must not have one label twice in the output"),
+            ("i1->i", "`equation` must consist of letters, commas, `...` and one `->`"),
+        ] {
+            check_faults(
+                &format!("g (float[n, 3] x) => (z) {{ z = Einsum <equation = \"{equation}\"> (x) }}"),
+                &[fault],
+            );
+        }
     }
 }

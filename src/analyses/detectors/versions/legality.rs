@@ -4,7 +4,7 @@ use super::Detector;
 use super::obstacle::{self, Bound};
 use crate::analyses::LintContext;
 use crate::analyses::repairs::written_for;
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
@@ -47,6 +47,10 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     if !found.is_empty() {
         return found.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, here)).collect();
     }
+    let superfluous = default_attributes(cx, id, &op, here);
+    if !superfluous.is_empty() {
+        return superfluous;
+    }
     let target = cx.options.opset.and_then(|target| u16::try_from(target).ok());
     let Some(target) = target.filter(|&target| target != opset && node.domain().is_empty()) else {
         return Vec::new();
@@ -55,6 +59,23 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     let there = Bound { opset: target, as_stated: false };
     let illegal = schema::legal(&OpUse { epoch, ..op }, target).err();
     illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
+}
+
+/// Reports attributes that only other versions of the operator have, although their value is the default.
+///
+/// They do not change the meaning of the node, so conversions ignore them, but runtimes reject the model.
+fn default_attributes(cx: &LintContext, id: NodeId, op: &OpUse, here: Bound) -> Vec<Finding> {
+    let Some(schema) = schema::lookup(op.domain, op.name, here.opset) else { return Vec::new() };
+    let illegal = |attr: &AttrUse| {
+        let later = schema::versions(op.domain, op.name).iter().filter(|later| later.since > here.opset);
+        let since = later.filter(|later| later.attr(attr.name).is_some()).map(|later| later.since).min();
+        Illegal { obstacle: Obstacle::Attribute { name: attr.name.to_owned() }, since }
+    };
+    let lacking = op.attrs.iter().filter(|attr| schema.attr(attr.name).is_none());
+    let findings = lacking.filter_map(|attr| obstacle::finding(cx, id, &illegal(attr), here));
+    findings
+        .map(|finding| finding.fix(Applicability::Safe, "removes the attribute, which has its default"))
+        .collect()
 }
 
 /// Returns the obstacle that `schema::legal` finds, and the others of the schema at this opset.
