@@ -76,7 +76,7 @@ fn is_nearly_one(node: &Node, array: &Array) -> bool {
     nearness(node, array) > 1e2
 }
 
-/// Returns true if a node subtracts a mean whose rounding changes its result by more than the tolerance.
+/// Returns true if a node subtracts a mean whose rounding matters.
 /// A rounded mean changes a normalized element by the rounding error divided by the deviation.
 pub fn subtracts_rounded_mean(model: &Model, run: &Ran) -> bool {
     model.graphs[model.main].nodes.iter().map(|&node| &model.nodes[node]).any(|node| {

@@ -105,8 +105,8 @@ fn equal_initializers(model: &Model, lifted: &[ValueId]) -> FxHashMap<ValueId, V
     equal.collect()
 }
 
-/// Removes the `Constant` nodes of the main graph that are equal to an initializer, unless they are graph outputs.
-/// Returns the output of each with the initializer.
+/// Removes the `Constant` nodes of the main graph that are equal to an initializer.
+/// Graph outputs are kept. Returns the output of each removed node, with the initializer.
 fn take_constants(model: &mut Model, sources: Vec<ValueId>) -> FxHashMap<ValueId, ValueId> {
     let main = &model.graphs[model.main];
     let content = |&value: &ValueId| Some((Content::of(model.constant(value)?)?, value));

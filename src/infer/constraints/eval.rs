@@ -290,7 +290,9 @@ fn join(list: Value, more: Value) -> Option<Value> {
     Some(Value::Ints(list))
 }
 
-/// Decides whether the n-grams of a pool differ, for each n between the limits. `starts` has the start of each n.
+/// Decides whether the n-grams of a pool differ, for each n between the limits.
+///
+/// The n-grams begin at the n-th element of `starts`.
 fn distinct_parts(pool: &Value, starts: &Value, least: &Value, most: &Value) -> Option<Value> {
     let texts = match pool {
         Value::Ints(ints) => ints.iter().map(|int| Some(number(int)?.to_string())).collect::<Option<_>>()?,

@@ -224,7 +224,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Reports an axis of `scan_output_axes` that the scan output, which has one axis more than a slice, lacks.
+    /// Reports an axis of `scan_output_axes` that the scan output lacks: it has one axis more than a slice.
     fn check_output_axes(&mut self, id: NodeId, axes: &[i64], slices: &[Fact]) {
         let lacks = |(&axis, slice): (&i64, &Fact)| {
             let rank = slice.rank().and_then(|rank| i64::try_from(rank).ok()).map(|rank| rank + 1);

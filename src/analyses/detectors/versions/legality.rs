@@ -61,7 +61,7 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
 }
 
-/// Reports attributes that only other versions of the operator have, although their value is the default.
+/// Reports attributes that only other versions of the operator have, with their default value.
 ///
 /// They do not change the meaning of the node, so conversions ignore them, but runtimes reject the model.
 fn default_attributes(cx: &LintContext, id: NodeId, op: &OpUse, here: Bound) -> Vec<Finding> {
