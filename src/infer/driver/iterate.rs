@@ -112,7 +112,7 @@ impl<'m> Driver<'m> {
             keeps_shapes: true,
         };
         let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
-        self.check_output_axes(id, &axes("scan_output_axes"), &rest);
+        self.check_output_axes(id, axes("scan_output_axes"), &rest);
         let with_batch = |fact: Fact| if batched { stacked(fact, 0, batch.clone()) } else { fact };
         let scanned = rest.into_iter().enumerate().map(|(index, fact)| {
             with_batch(stacked(without(fact, &inner), axis_of("scan_output_axes", index), steps.clone()))
