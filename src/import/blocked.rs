@@ -36,11 +36,8 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
 /// Returns the help text for an operator that cannot be converted.
 fn instead(op: &Op) -> String {
     match (op.aten(), op.in_place_of()) {
-        (Some("batch_norm"), _) => {
+        (Some("batch_norm" | "instance_norm"), _) => {
             "call `.eval()` before exporting: updates of running statistics are not supported".to_owned()
-        }
-        (Some("instance_norm"), _) => {
-            "use `track_running_stats=False`: running statistics are not supported".to_owned()
         }
         (_, Some(functional)) if !functional.starts_with('_') => {
             format!("use the out-of-place `{functional}`, or write into a `clone()`")
