@@ -1,7 +1,10 @@
 //! Scaled dot-product attention.
 
+use half::{bf16, f16};
+
 use super::conv::MISFIT;
 use super::softmax::softmax_line;
+use crate::graph::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::layout::{join, permuted};
 use crate::infer::eval::shape::{spread, to_size};
@@ -126,8 +129,11 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
         let bias: Vec<f64> = (0..k.length).map(|j| mask.bias(n, row, i, j)).collect();
         line.iter_mut().zip(&bias).for_each(|(x, bias)| *x += bias);
         let masked = line.clone();
-        match bias.iter().all(|&bias| bias == f64::NEG_INFINITY) {
+        let masks_all = |least: f64| bias.iter().all(|&bias| bias <= least);
+        match masks_all(f64::NEG_INFINITY) {
             true => line.fill(0.0),
+            // For ONNX Runtime, the lowest number masks out, too; for the specification, it does not.
+            false if masks_all(mask.lowest) => return Err(Refusal::Unsupported),
             false => softmax_line(&mut line),
         }
         shown.extend(match mode {
@@ -156,6 +162,8 @@ struct Mask {
     offsets: Vec<i64>,
     /// Number of keys that are not padding, per sample.
     valid: Option<Vec<i64>>,
+    /// Lowest number of the type of the mask.
+    lowest: f64,
 }
 
 impl Mask {
@@ -173,7 +181,13 @@ impl Mask {
         let given = cx.maybe(3)?.map(|mask| Mask::given(cx, mask, q, k)).transpose()?;
         let causal = cx.flag("is_causal", false)?;
         let (left, right) = (bound("left_window_size"), bound("right_window_size"));
-        Ok(Mask { given, causal, left, right, offsets, valid })
+        let lowest = match cx.maybe(3)?.map(Array::elem) {
+            Some(ElemType::Float16) => f16::MIN.to_f64(),
+            Some(ElemType::Bfloat16) => bf16::MIN.to_f64(),
+            Some(ElemType::Float) => f64::from(f32::MIN),
+            _ => f64::MIN,
+        };
+        Ok(Mask { given, causal, left, right, offsets, valid, lowest })
     }
 
     /// Reads the mask. Keys beyond the end of a short mask are masked.

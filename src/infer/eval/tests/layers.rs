@@ -74,6 +74,20 @@ fn attention_of_a_fully_masked_row_is_zero() {
     masked.of(mask).gives(&[heads(&[0.0])]);
 }
 
+/// ONNX Runtime returns zeros, the specification the average of the values.
+#[test]
+fn attention_of_a_row_masked_by_the_lowest_number_is_refused() {
+    let heads = |data: &[f64]| reals(&[1, 1, data.len(), 1], data);
+    let lowest = f64::from(f32::MIN);
+    let masked = |bias: &[f64]| {
+        let attention = call("Attention").of(heads(&[0.0])).of(heads(&[1.0, 1.0])).of(heads(&[4.0, 8.0]));
+        attention.of(reals(&[1, 2], bias))
+    };
+    masked(&[lowest, f64::NEG_INFINITY]).refused();
+    masked(&[lowest, -3.4e38]).gives(&[heads(&[8.0])]);
+    masked(&[-3.4e38, -3.4e38]).gives(&[heads(&[6.0])]);
+}
+
 #[test]
 fn dropout_in_training_mode_is_refused_unless_the_ratio_is_zero() {
     let x = || reals(&[2], &[1.0, 2.0]);
