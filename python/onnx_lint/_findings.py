@@ -14,10 +14,14 @@ LEVELS = ("hint", "info", "warning", "error")
 
 @dataclass(frozen=True)
 class Source:
-    """A line of Python. Unknown fields are `None`. Lines and columns are 1-based."""
+    """A line of Python. Unknown fields are `None`. Lines and columns are 1-based.
+
+    In a notebook, `cell` is the number of the code cell, from 1, and `line` is a line of the cell.
+    """
 
     file: str
     line: int
+    cell: int | None = None
     column: int | None = None
     end_column: int | None = None
     function: str | None = None
@@ -29,6 +33,7 @@ class Location:
     """A position in the linted file: a node as ONNX text, a line of a text file, or a byte offset."""
 
     file: str | None = None
+    cell: int | None = None
     line: int | None = None
     column: int | None = None
     end_column: int | None = None

@@ -27,7 +27,7 @@ def export(
 ) -> Any:
     """Exports a model like `torch.onnx.export`, with the same arguments, and lints it.
 
-    Warnings of the tracer are shown after the export. They are also passed to the linter, which attributes them to
+    Warnings of the tracer are shown after the export, even if it fails. They are also passed to the linter, which attributes them to
     nodes, unless `lint_options` has an `export_log`.
     `lint_options` are the options of `onnx_lint.lint`. The exported file is kept even if there are findings.
 
@@ -36,11 +36,14 @@ def export(
     """
     import torch  # type: ignore[import-not-found, unused-ignore]
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        program = torch.onnx.export(model, args, f, *more, **options)
-    for warning in caught:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            program = torch.onnx.export(model, args, f, *more, **options)
+    finally:
+        for warning in caught:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     bad = [finding for finding in _found(_exported(program, f), caught, lint_options) if finding.is_at_least(level)]
     if bad:
         raise OnnxLintError("\n\n".join(map(str, bad)), bad)

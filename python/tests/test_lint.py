@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import onnx
 import onnx_lint
@@ -20,6 +21,13 @@ def test_findings_do_not_depend_on_the_type_of_the_input(faulty):
             ("EXP001", "`Reshape` fixes `batch` at 2, but it is dynamic in input `in0`")
         ]
     assert [findings[0].file for findings in found] == [str(faulty)] * 2 + ["<model>"] * 4
+
+
+def test_finding_in_a_notebook_has_a_cell():
+    notebook = Path(__file__).parents[2] / "tests/scripts/snippets/faulty_tour.ipynb"
+    finding, *_ = onnx_lint.lint(notebook)
+    assert finding.source is not None and finding.source.cell is not None
+    assert f"cell {finding.source.cell}:{finding.source.line}" in str(finding)
 
 
 def test_object_with_model_proto_is_a_model(faulty):

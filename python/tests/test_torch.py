@@ -31,6 +31,16 @@ def torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", fake)
 
 
+def test_warnings_of_a_failed_export_are_shown(torch, monkeypatch):
+    def export(*_, **__):
+        warnings.warn("the cause", UserWarning)
+        raise RuntimeError("not exported")
+
+    monkeypatch.setattr(sys.modules["torch"].onnx, "export", export)
+    with pytest.warns(UserWarning, match="the cause"), pytest.raises(RuntimeError, match="not exported"):
+        onnx_lint.torch.export(None)
+
+
 @pytest.mark.parametrize("kind", ["program", "path", "memory"])
 def test_exported_model_is_linted(torch, kind, faulty, clumsy, tmp_path):
     target = {"program": lambda: None, "path": lambda: tmp_path / "net.onnx", "memory": io.BytesIO}[kind]
