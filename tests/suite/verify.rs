@@ -48,7 +48,7 @@ fn equal_results_are_reported_with_their_sizes() {
 
 #[test]
 fn random_outputs_are_not_compared() {
-    check(RANDOM, 0, "output `r` is not compared: it is random in the input model");
+    check(RANDOM, 0, "output `r` is not compared: it is random");
     let sandbox = Sandbox::new(&[]);
     sandbox.bring("tests/models/programs/random.pt2", "random.pt2");
     check_file(
@@ -67,6 +67,26 @@ fn model_without_comparable_outputs_is_not_reported_equal() {
         t = RandomNormal <shape = [64]> ()\n  r = Relu (t)\n}\n";
     check_with(model, &["--ignore", "FIX"], 0, &["no output was compared: each differs between two runs"]);
     check_pitfall("TrainingMode", &["--unsafe-fixes"], &["no output was compared"]);
+}
+
+/// A rule that replaces a sequence by another of the same type is wrong.
+#[test]
+fn items_of_sequences_are_compared() {
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[2] x) => (seq(float[2]) y) {\n  \
+        t = Neg (x)\n  y = SequenceConstruct (x, t)\n}\n";
+    check(model, 0, "equal results before and after: `y`");
+    for (pair, replacement, expected) in [
+        ("where is_input(a)", "b, a", "the results differ: output `y`: item 0: element 0"),
+        ("", "a, b, b", "the results differ: output `y`: its length was 2 and is 3"),
+    ] {
+        let rule = format!(
+            "language 3\nrule OWN001 wrong-pair {{\n  severity hint  phase simplify  safety exact\n  \
+             message \"a pair\"\n  help \"none\"\n  match y = SequenceConstruct (a, b)\n  {pair}\n  \
+             rewrite SequenceConstruct ({replacement})\n}}\n"
+        );
+        let sandbox = Sandbox::new(&[("net.onnxtxt", model), ("rules/own.rule", &rule)]);
+        check_file(&sandbox, "net.onnxtxt", &["--rules", "rules"], 1, &[expected]);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Compares two results within the tolerance of their element type.
 
 use half::{bf16, f16};
-use ort::value::{DynValue, TensorElementType, ValueType};
+use ort::value::{DynValue, DynValueTypeMarker, TensorElementType, ValueType};
 
 use crate::graph::syntax::dims;
 
@@ -18,18 +18,32 @@ struct Tolerance {
 /// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Equal elements (NaN equals NaN), or values that are no tensors and have the same type.
+    /// Equal elements; NaN equals NaN.
     Same,
     /// Equal within the tolerance: the largest difference, and the tolerance.
     Close { largest: f64, allowed: String },
     /// A description of the first difference.
     Different(String),
+    /// Values of the same type, whose elements cannot be read.
+    Unread,
 }
 
 impl Compared {
-    /// Returns true if the outputs are identical or within the tolerance.
+    /// Returns true if no difference was found.
     pub fn is_equal(&self) -> bool {
         !matches!(self, Compared::Different(_))
+    }
+
+    /// Returns the comparison of a value with two parts.
+    fn and(self, other: Compared) -> Compared {
+        match (self, other) {
+            (Compared::Different(what), _) | (_, Compared::Different(what)) => Compared::Different(what),
+            (Compared::Unread, _) | (_, Compared::Unread) => Compared::Unread,
+            (Compared::Close { largest: a, .. }, Compared::Close { largest: b, allowed }) if a <= b => {
+                Compared::Close { largest: b, allowed }
+            }
+            (close @ Compared::Close { .. }, _) | (Compared::Same, close) => close,
+        }
     }
 }
 
@@ -75,28 +89,73 @@ pub fn compare(expected: &DynValue, found: &DynValue, precision: Precision) -> C
     let (ValueType::Tensor { ty, .. }, ValueType::Tensor { ty: found_ty, .. }) =
         (expected.dtype(), found.dtype())
     else {
-        return Compared::Same;
+        return parts(expected, found, precision).unwrap_or(Compared::Unread);
     };
     match (elements(expected, *ty), elements(found, *found_ty)) {
         (Some(Elements::Floats(expected)), Some(Elements::Floats(found))) => {
-            let tolerance = precision.tolerance(*ty);
-            if let Some(what) = floats(&expected, &found, &tolerance) {
-                return Compared::Different(what);
-            }
-            let differences = expected.iter().zip(&found).map(|(expected, found)| (expected - found).abs());
-            let largest = differences.filter(|difference| difference.is_finite()).fold(0.0, f64::max);
-            let Tolerance { relative, of_largest, absolute } = tolerance;
-            let allowed = format!(
-                "tolerance of {}: {relative:e} of the element, {of_largest:e} of the largest element, {absolute:e} absolute",
-                type_name(*ty)
-            );
-            if largest > 0.0 { Compared::Close { largest, allowed } } else { Compared::Same }
+            compared_floats(&expected, &found, precision.tolerance(*ty), *ty)
         }
         (Some(Elements::Exact(expected)), Some(Elements::Exact(found))) => {
             exact(&expected, &found).map_or(Compared::Same, Compared::Different)
         }
         _ => Compared::Different(format!("its elements, of type {}, cannot be compared", type_name(*ty))),
     }
+}
+
+/// Compares two sequences, or two maps to floats, such as the probabilities of classes.
+/// Returns `None` for other values.
+fn parts(expected: &DynValue, found: &DynValue, precision: Precision) -> Option<Compared> {
+    if matches!(expected.dtype(), ValueType::Sequence(_)) {
+        let items = |value: &DynValue| value.try_extract_sequence::<DynValueTypeMarker>().ok();
+        let (expected, found) = (items(expected)?, items(found)?);
+        if expected.len() != found.len() {
+            let message = format!("its length was {} and is {}", expected.len(), found.len());
+            return Some(Compared::Different(message));
+        }
+        let pairs = expected.iter().zip(&found).enumerate();
+        let compared = pairs.map(|(at, (expected, found))| match compare(expected, found, precision) {
+            Compared::Different(what) => Compared::Different(format!("item {at}: {what}")),
+            same => same,
+        });
+        return Some(compared.fold(Compared::Same, Compared::and));
+    }
+    let ((keys, expected), (found_keys, found)) = (entries(expected)?, entries(found)?);
+    if keys != found_keys {
+        return Some(Compared::Different("its keys differ".to_owned()));
+    }
+    let tolerance = precision.tolerance(TensorElementType::Float32);
+    Some(compared_floats(&expected, &found, tolerance, TensorElementType::Float32))
+}
+
+/// Returns the keys of a map to floats, in order, and their values.
+fn entries(value: &DynValue) -> Option<(Vec<String>, Vec<f64>)> {
+    let entries = |value: &DynValue| -> Option<Vec<(String, f32)>> {
+        Some(match value.dtype() {
+            ValueType::Map { key: TensorElementType::Int64, .. } => {
+                let entries = value.try_extract_key_values::<i64, f32>().ok()?;
+                entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+            }
+            _ => value.try_extract_key_values::<String, f32>().ok()?,
+        })
+    };
+    let mut entries = entries(value)?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Some(entries.into_iter().map(|(key, value)| (key, f64::from(value))).unzip())
+}
+
+/// Compares the elements of two tensors of a floating-point type.
+fn compared_floats(expected: &[f64], found: &[f64], tolerance: Tolerance, ty: TensorElementType) -> Compared {
+    if let Some(what) = floats(expected, found, &tolerance) {
+        return Compared::Different(what);
+    }
+    let differences = expected.iter().zip(found).map(|(expected, found)| (expected - found).abs());
+    let largest = differences.filter(|difference| difference.is_finite()).fold(0.0, f64::max);
+    let Tolerance { relative, of_largest, absolute } = tolerance;
+    let allowed = format!(
+        "tolerance of {}: {relative:e} of the element, {of_largest:e} of the largest element, {absolute:e} absolute",
+        type_name(ty)
+    );
+    if largest > 0.0 { Compared::Close { largest, allowed } } else { Compared::Same }
 }
 
 /// Returns the name of an element type in ONNX text.

@@ -69,8 +69,24 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq)]
 enum Distance {
     Random,
+    /// The elements cannot be read.
+    Unread,
     None,
-    Within { largest: f64, allowed: String },
+    Within {
+        largest: f64,
+        allowed: String,
+    },
+}
+
+impl Distance {
+    /// Returns the reason why an output was not compared; `None` if it was.
+    fn obstacle(&self) -> Option<&'static str> {
+        match self {
+            Distance::Random => Some("it is random"),
+            Distance::Unread => Some("its type has no elements that can be read"),
+            Distance::None | Distance::Within { .. } => None,
+        }
+    }
 }
 
 fn too_coarse(ty: &str) -> String {
@@ -96,11 +112,8 @@ impl Verdict {
 
     /// Returns the observations without a judgment.
     pub fn into_seen(self) -> Seen {
-        let is_random = |distance: &Distance| *distance == Distance::Random;
-        let random = self.outputs.iter().filter(|(_, distance)| is_random(distance));
-        let mut notes: Vec<String> =
-            random.map(|(name, _)| format!("output `{name}` is not compared: it is random")).collect();
-        let is_compared = self.outputs.values().any(|distance| !is_random(distance));
+        let mut notes: Vec<String> = self.not_compared().collect();
+        let is_compared = self.is_compared();
         if self.runs() == 0 {
             notes.push(format!("the first model does not run on random inputs: {}", self.refusal));
         } else if is_compared && !self.equal.is_empty() {
@@ -118,6 +131,17 @@ impl Verdict {
             None if self.promise.unsafe_rules().is_empty() => Precision::Kept,
             None => Precision::Lowered,
         }
+    }
+
+    /// Returns a sentence for each output that was not compared.
+    fn not_compared(&self) -> impl Iterator<Item = String> {
+        let obstacles = self.outputs.iter().filter_map(|(name, distance)| Some((name, distance.obstacle()?)));
+        obstacles.map(|(name, why)| format!("output `{name}` is not compared: {why}"))
+    }
+
+    /// Returns true if an output was compared.
+    fn is_compared(&self) -> bool {
+        self.outputs.values().any(|distance| distance.obstacle().is_none())
     }
 
     /// Returns the number of recorded runs of both models.
@@ -138,6 +162,7 @@ impl Verdict {
             (Compared::Close { largest, .. }, Distance::Within { largest: known, .. })
                 if largest <= *known => {}
             (Compared::Close { largest, allowed }, _) => *known = Distance::Within { largest, allowed },
+            (Compared::Unread, _) => *known = Distance::Unread,
             (Compared::Same, _) => {}
         }
         None
@@ -188,12 +213,8 @@ impl Verdict {
     /// Returns the findings of the whole comparison.
     pub fn findings(&self) -> Vec<Finding> {
         let mut said = Vec::new();
-        let random = self.outputs.iter().filter(|(_, distance)| **distance == Distance::Random);
-        said.extend(random.map(|(name, _)| {
-            finding(Level::Info, format!("output `{name}` is not compared: it is random in the input model"))
-        }));
-        let is_compared = self.outputs.values().any(|distance| *distance != Distance::Random);
-        match (self.runs(), is_compared) {
+        said.extend(self.not_compared().map(|why| finding(Level::Info, why)));
+        match (self.runs(), self.is_compared()) {
             (0, _) => {
                 let message = format!(
                     "no output was compared: the input does not run on random inputs: {}",
@@ -202,8 +223,12 @@ impl Verdict {
                 said.push(finding(Level::Warning, message));
             }
             (_, false) => {
-                let message = "no output was compared: each differs between two runs of the input";
-                said.push(finding(Level::Warning, message.to_owned()));
+                let is_random = |distance: &Distance| *distance == Distance::Random;
+                let why = match self.outputs.values().all(is_random) {
+                    true => "each differs between two runs of the input",
+                    false => "none can be",
+                };
+                said.push(finding(Level::Warning, format!("no output was compared: {why}")));
             }
             (_, true) => said.extend(self.compared()),
         }
@@ -256,7 +281,7 @@ impl Verdict {
     /// Returns the distances, such as `` `y` exactly, `z` within 3e-7 ``.
     fn distances(&self) -> String {
         let outputs = self.outputs.iter().filter_map(|(name, distance)| match distance {
-            Distance::Random => None,
+            Distance::Random | Distance::Unread => None,
             Distance::None => Some(format!("`{name}` exactly")),
             Distance::Within { largest, .. } => Some(format!("`{name}` within {largest:.1e}")),
         });
