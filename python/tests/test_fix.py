@@ -81,6 +81,15 @@ def test_simplify_supports_the_options_of_onnxsim(clumsy):
     assert (ops(model), model.opset_import[0].version) == (["Relu"], 13)
 
 
+def test_skip_constant_folding_keeps_computed_constants():
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}>'
+        " { e = Exp (w)  y = Add (x, e) }"
+    )
+    assert ops(onnx_lint.simplify(model)[0]) == ["Add"]
+    assert ops(onnx_lint.simplify(model, skip_constant_folding=True)[0]) == ["Exp", "Add"]
+
+
 def test_slim_supports_the_options_of_onnxslim(clumsy, tmp_path):
     assert ops(onnx_lint.slim(clumsy, input_shapes=["x:1,4"])) == ["Relu"]
     out = tmp_path / "slim.onnx"

@@ -167,7 +167,8 @@ pub struct Args {
     pub guess: Vec<(Arc<str>, i64)>,
 
     /// Largest constant that folding may create, in bytes; the work allowed for folding scales with it.
-    /// Small constants, and those not larger than the weights they replace, are always allowed
+    /// Small constants, and those not larger than the weights they replace, are always allowed;
+    /// 0 turns folding off
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 

@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass {
     codes: &[CONSTANT_RESULT],
     phases: &[],
     need: Need::Optional,
-    is_enabled: |cx| cx.options.optimize,
+    is_enabled: |cx| cx.options.optimize && cx.options.fold_limit > 0,
     run: |editor, cx| Ok(fold(editor, Folding::of(&cx.options))),
 };
 

@@ -152,7 +152,7 @@ fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
     let is_selected = |code: RuleId| !options.optimize || options.selection.contains(code.code);
     let is_needed = |code: RuleId| converts || is_selected(code);
     extract::Cleanup {
-        folds_constants: is_needed(CONSTANT_RESULT),
+        folds_constants: converts || is_selected(CONSTANT_RESULT) && options.fold_limit > 0,
         merges_nodes: is_selected(REPEATED_NODE),
         drops_outputs: is_needed(UNUSED_OUTPUT),
         drops_dead_nodes: is_needed(DEAD_NODE),
