@@ -96,6 +96,10 @@ pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
             let finding = BAD_REQUEST.finding(format!("the model has no input `{name}`"), Place::File);
             finding.help(format!("use one of its inputs: {}", names.join(", ")))
         }
+        RequestError::Roles(name) => {
+            let message = format!("the dimension `{name}` is requested as `samples` and as `size`");
+            BAD_REQUEST.finding(message, Place::File).help("use one role, or two names")
+        }
         RequestError::Axis(name, _, None) => {
             BAD_REQUEST.finding(format!("the shape of input `{name}` is not declared"), Place::File)
         }

@@ -103,6 +103,8 @@ pub enum RequestError {
     /// The input has no such axis.
     /// Contains the name, the axis, and the rank (`None` if the input has no declared shape).
     Axis(String, i64, Option<usize>),
+    /// The dimension with this name has the role of samples in one request, and of a size in another.
+    Roles(String),
 }
 
 /// Resolves requests to axes, grouped by symbolic dimension.
@@ -116,6 +118,9 @@ pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Re
         match axis(model, request) {
             Ok(axis) => {
                 let (axes, holds) = groups.entry(&request.name).or_default();
+                if holds.zip(request.holds).is_some_and(|(known, other)| known != other) {
+                    misfits.push(RequestError::Roles(request.name.clone()));
+                }
                 *holds = holds.or(request.holds);
                 if !axes.contains(&axis) {
                     axes.push(axis);

@@ -39,11 +39,12 @@ pub struct Options {
     /// Inputs whose shapes are made static.
     pub fixed: Vec<FixedShape>,
     /// Target runtimes and devices.
-    /// The result uses an opset that all of them support, an IR version that all of them support unless `ir_version`
-    /// is set, and nothing that one of them is known not to support.
+    /// The result uses an opset that all of them support, an IR version that all of them support,
+    /// and nothing that one of them is known not to support.
     pub targets: Vec<Arc<Profile>>,
     /// Maximum size in bytes of a constant produced by constant folding.
     /// It does not apply to constants that are small enough for the e-graph, or not larger than the weights they free.
+    /// If it is 0, nothing is folded, except where a conversion requires it.
     pub fold_limit: usize,
     /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
     /// Runtimes fuse these nodes into integer kernels, so folding them may change results and latency.

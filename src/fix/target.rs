@@ -70,6 +70,7 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Option<i64>, Vec<Fin
         return Err(vec![refused(format!("no opset is supported by all of {}", names.join(", ")))]);
     }
     let own = model.opset(model.main, "");
+    check_ir_version(options)?;
     let Some(wanted) = options.opset.or(own) else { return Ok(None) };
     let closest = wanted.max(loaded.from).min(loaded.to);
     match options.opset {
@@ -85,6 +86,17 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Option<i64>, Vec<Fin
         Some(wanted) => Ok(Some(wanted)),
         None => Ok((closest != wanted).then_some(closest)),
     }
+}
+
+/// Checks that all target runtimes support the requested IR version.
+fn check_ir_version(options: &Options) -> Result<(), Vec<Finding>> {
+    let Some(wanted) = options.ir_version else { return Ok(()) };
+    let outside = |profile: &&Arc<Profile>| profile.ir.meet(Range { from: wanted, to: wanted }).is_empty();
+    let Some(profile) = options.targets.iter().find(outside) else { return Ok(()) };
+    let message = format!("{} does not support IR version {wanted}", profile.label());
+    let closest = wanted.max(profile.ir.from).min(profile.ir.to);
+    let finding = rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
+    Err(vec![finding.help(format!("use --ir-version {closest}, or leave the option out"))])
 }
 
 /// First IR version in which an initializer of an input is a default that a caller may override.

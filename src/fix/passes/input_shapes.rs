@@ -91,7 +91,13 @@ fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
     let mut changed = false;
     for (dim, &size) in dims.iter_mut().zip(&fixed.dims) {
         match &dim.dim {
-            DeclaredDim::Param(name) => drop(named.insert(name.clone(), size)),
+            DeclaredDim::Param(name) => match named.insert(name.clone(), size) {
+                Some(known) if known != size => {
+                    let message = format!("axes of the size `{name}` cannot be {known} and {size}");
+                    return Err(bad_request(message));
+                }
+                _ => {}
+            },
             DeclaredDim::Value(value) if *value != size && *value > 0 => {
                 let message = format!("input `{}` has a static dimension {value}, not {size}", fixed.input);
                 let finding =
