@@ -151,7 +151,7 @@ rule_ids! {
     RECURSIVE_FUNCTION "SPC029" "recursive-function" Error
     DUPLICATE_FUNCTION "SPC030" "duplicate-function" Error
     BAD_NAME "SPC031" "bad-name" Error
-    DUPLICATE_NODE_NAME "SPC032" "duplicate-node-name" Hint
+    DUPLICATE_NODE_NAME "SPC032" "duplicate-node-name" Error
     BODY_SIGNATURE "SPC033" "body-signature" Error
     MISSING_IR_VERSION "SPC034" "missing-ir-version" Error
     BAD_TYPE "SPC035" "bad-type" Error

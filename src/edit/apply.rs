@@ -231,7 +231,7 @@ impl<'a> PatchApplier<'a> {
             self.names.move_value(model, value, around);
         }
         for &node in &body.nodes {
-            model.nodes[node].graph = around;
+            self.names.move_node(model, node, around);
             self.pending.came.push((position, node));
             self.pending.touched.push(node);
         }

@@ -19,6 +19,7 @@ mod editor;
 mod finalize;
 pub(crate) mod inline;
 mod names;
+mod node_names;
 mod patch;
 mod splice;
 #[cfg(test)]
@@ -30,5 +31,6 @@ pub use dead_code::{dead_nodes, is_unused, unused_initializers};
 pub use duplicate_names::{Duplicates, duplicate_names};
 pub use editor::{AnalysisView, Changes, Editor, REMOVED};
 pub use names::Names;
+pub use node_names::{RepeatedName, repeated_node_names};
 pub use patch::{At, Item, NewId, NewValue, Patch, PatchNode, PatchOp, RULE_KEY};
 pub use splice::{inline_branch, inline_decided};

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{GraphId, Model, ValueId};
+use crate::graph::{GraphId, Model, NodeId, ValueId};
 
 /// Generator of names that are unique in the model.
 pub struct Names {
     taken: FxHashSet<Arc<str>>,
     /// Names that several values share.
     shared: FxHashSet<Arc<str>>,
+    /// Names that several nodes share.
+    shared_by_nodes: FxHashSet<Arc<str>>,
     /// Last number used for each name prefix.
     last: FxHashMap<String, u64>,
 }
@@ -24,8 +26,15 @@ impl Names {
                 shared.insert(value.name.clone());
             }
         }
-        taken.extend(model.nodes.iter().filter_map(|(_, node)| node.name.clone()));
-        Names { taken, shared, last: FxHashMap::default() }
+        let (mut of_nodes, mut shared_by_nodes) = (FxHashSet::default(), FxHashSet::default());
+        let names = model.nodes.iter().filter_map(|(_, node)| node.name.as_ref());
+        for name in names.filter(|name| !name.is_empty()) {
+            if !of_nodes.insert(name.clone()) {
+                shared_by_nodes.insert(name.clone());
+            }
+        }
+        taken.extend(of_nodes);
+        Names { taken, shared, shared_by_nodes, last: FxHashMap::default() }
     }
 
     /// Moves a value into another graph, and renames it if its name is not unique.
@@ -36,6 +45,15 @@ impl Names {
             model.values[value].name = self.fresh(&name, None);
         }
         model.values[value].graph = graph;
+    }
+
+    /// Moves a node into another graph, and renames it if its name is not unique.
+    pub fn move_node(&mut self, model: &mut Model, node: NodeId, graph: GraphId) {
+        if let Some(name) = model.nodes[node].name.clone().filter(|name| self.shared_by_nodes.contains(name))
+        {
+            model.nodes[node].name = Some(self.fresh(&name, None));
+        }
+        model.nodes[node].graph = graph;
     }
 
     /// Returns `{base}__{rule}_{n}` with the next unused n, or `{base}__{n}` without a rule.

@@ -205,6 +205,29 @@ fn inconsistent_patches_are_refused() {
     refused(with_body, hidden, "`p` is not visible in the graph");
 }
 
+/// ONNX Runtime rejects two nodes of one name in a graph.
+#[test]
+fn node_of_an_inlined_branch_is_renamed_if_its_name_is_not_unique() {
+    let graph = "g (float[2] x, bool c) => (float[2] y) {
+        [n] z = Abs (x)
+        y = If (c) <then_branch = t () => (float[2] p) { [n] q = Neg (z) [m] p = Sin (q) },
+                    else_branch = e () => (float[2] r) { [n] r = Identity (z) }>
+    }";
+    let mut editor = Editor::new(model(graph));
+    let node = maker(editor.model(), "y");
+    let branch = editor.model().nodes[node].graphs().next().expect("a branch");
+    let patch = inline_branch(editor.model(), node, branch, "inlined").expect("a patch");
+    assert_eq!(editor.apply(vec![patch]), 1);
+    let model = editor.model();
+    let names: Vec<_> = model.graphs[model.main]
+        .nodes
+        .iter()
+        .map(|&node| model.nodes[node].name.as_deref().unwrap_or(""))
+        .collect();
+    assert_eq!(names, ["n", "n__1", "m"]);
+    assert_eq!(repeated_node_names(model), []);
+}
+
 #[test]
 fn function_call_is_inlined_in_place() {
     let text =

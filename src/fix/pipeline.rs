@@ -8,8 +8,8 @@ use super::pass::{Need, Pass};
 use super::passes::{
     batched_scan, branch_folding, constant_folding, constants_to_initializers, dead_code, declare_facts,
     declare_initializers, dedup_initializers, drop_imports, duplicate_names, dynamic, import_domains,
-    import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants, precision,
-    relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions, unused_initializers,
+    import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants, node_names,
+    precision, relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions, unused_initializers,
     value_info, withdraw_weights,
 };
 use super::target;
@@ -34,6 +34,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Check(resolve_opset),
     Stage::Phase("fixing"),
     Stage::Once(&duplicate_names::PASS),
+    Stage::Once(&node_names::PASS),
     Stage::Once(&dynamic::PASS),
     Stage::Once(&input_shapes::PASS),
     Stage::Once(&sort_nodes::PASS),

@@ -18,6 +18,7 @@ pub mod inline_functions;
 pub mod input_shapes;
 pub mod interface;
 pub mod lift_constants;
+pub mod node_names;
 pub mod precision;
 pub mod relabel_opset;
 pub mod renew_types;

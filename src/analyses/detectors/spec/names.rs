@@ -1,12 +1,11 @@
 //! Missing names and operators, and duplicate node names.
 
-use rustc_hash::FxHashMap;
-
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::{BAD_NAME, DUPLICATE_NODE_NAME};
-use crate::diag::{Finding, Level, Sink};
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::edit::{RepeatedName, repeated_node_names};
 use crate::graph::{Def, GraphId, NodeId, Owner, ValueId};
 
 /// Detector of SPC031 and SPC032.
@@ -30,11 +29,19 @@ fn nameless_graph(cx: &LintContext, graph: GraphId) -> Finding {
     cx.at_graph(BAD_NAME.at(Level::Hint), graph, "", message)
 }
 
-fn duplicate(cx: &LintContext, first: NodeId, second: NodeId) -> Finding {
+fn duplicate(cx: &LintContext, RepeatedName { first, second, is_refused }: RepeatedName) -> Finding {
     let message = format!("two nodes of one graph are named `{}`", cx.node_name(second));
-    cx.at_node(DUPLICATE_NODE_NAME, second, Part::Whole, message)
+    let (rule, note) = match is_refused {
+        true => (DUPLICATE_NODE_NAME, "ONNX Runtime does not load the model"),
+        false => (
+            DUPLICATE_NODE_NAME.at(Level::Hint),
+            "profiles, quantization tables and messages of runtimes identify nodes by name",
+        ),
+    };
+    cx.at_node(rule, second, Part::Whole, message)
         .related(cx.places.node(first, Part::Whole), "first node")
-        .note("profiles, quantization tables and messages of runtimes identify nodes by name")
+        .note(note)
+        .fix(Applicability::Safe, "renames the node")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -48,17 +55,6 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         let found = nameless.filter(|&value| cx.name(value).is_empty());
         sink.extend(found.map(|value| nameless_value(cx, value)));
     }
-    let mut first_of_name: FxHashMap<(GraphId, &str), NodeId> = FxHashMap::default();
-    for (id, node) in cx.nodes() {
-        if node.op_type.is_empty() {
-            sink.push(no_operator(cx, id));
-        }
-        let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) else { continue };
-        match first_of_name.get(&(node.graph, name)) {
-            Some(&first) => sink.push(duplicate(cx, first, id)),
-            None => {
-                first_of_name.insert((node.graph, name), id);
-            }
-        }
-    }
+    sink.extend(cx.nodes().filter(|(_, node)| node.op_type.is_empty()).map(|(id, _)| no_operator(cx, id)));
+    sink.extend(repeated_node_names(cx.model).into_iter().map(|repeated| duplicate(cx, repeated)));
 }
