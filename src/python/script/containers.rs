@@ -185,19 +185,35 @@ impl<'t> Machine<'t> {
             }),
             Object::Instance(instance) => {
                 let class = instance.class.clone();
-                if let Value::Object(class) = class
-                    && let Ok(Value::Function(function)) = self.class_attribute(class, "__getitem__", None)
+                match self.special_method(object, &class, "__getitem__", &Args::of(node, vec![index.clone()]))
                 {
-                    return self.call_function(
-                        &function,
-                        Some(object.clone()),
-                        &Args::of(node, vec![index.clone()]),
-                    );
+                    Some(result) => result,
+                    None => self.container_item(reference, index, node),
                 }
-                self.container_item(reference, index, node)
             }
             _ => Ok(Value::Unknown),
         }
+    }
+
+    /// Calls a special method of an instance; `None` if its class is not one of the script, or does not define it.
+    fn special_method(
+        &mut self,
+        object: &Value<'t>,
+        class: &Value<'t>,
+        name: &str,
+        args: &Args<'t>,
+    ) -> Option<Eval<'t>> {
+        match self.class_attribute(class.object()?, name, None) {
+            Ok(Value::Function(function)) => Some(self.call_function(&function, Some(object.clone()), args)),
+            _ => None,
+        }
+    }
+
+    /// Returns the length of a container, also if a method `__len__` of the script computes it.
+    pub fn length_by_method(&mut self, value: &Value<'t>, node: Node<'t>) -> Option<i64> {
+        let class = value.object().and_then(|object| self.heap.instance(object)).map(|one| one.class.clone());
+        let Some(class) = class else { return self.length(value) };
+        self.special_method(value, &class, "__len__", &Args::of(node, Vec::new()))?.ok()?.int()
     }
 
     /// Runs `x[…] = value`.

@@ -239,14 +239,40 @@ impl DType {
     }
 
     /// Returns the result of promoting a tensor with axes by a 0-d tensor or a Python number.
-    pub fn promote_by_scalar(self, scalar: DType, default: DType) -> DType {
+    ///
+    /// It is `None` for complex numbers of 16-bit parts.
+    pub fn promote_by_scalar(self, scalar: DType, default: DType) -> Option<DType> {
         if scalar.category() <= self.category() {
-            return self;
+            return Some(self);
         }
-        match scalar {
-            _ if scalar.is_float() && !self.is_float() => default,
-            _ if scalar.is_complex() => DType::Complex64,
-            other => other,
+        match self {
+            DType::Float64 => Some(DType::Complex128),
+            DType::Float32 => Some(DType::Complex64),
+            DType::Float16 | DType::BFloat16 => None,
+            _ if scalar.is_float() => Some(default),
+            _ => Some(scalar),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DType::{self, BFloat16, Complex64, Complex128, Float16, Float32, Float64, Int64};
+
+    #[test]
+    fn scalars_of_a_higher_category_promote_tensors() {
+        let promoted = |tensor: DType, scalar: DType| tensor.promote_by_scalar(scalar, scalar);
+        for (tensor, scalar, expected) in [
+            (Float64, Complex64, Some(Complex128)),
+            (Float32, Complex128, Some(Complex64)),
+            (Int64, Complex128, Some(Complex128)),
+            (Int64, Complex64, Some(Complex64)),
+            (Float16, Complex64, None),
+            (Int64, Float16, Some(Float16)),
+            (BFloat16, Float64, Some(BFloat16)),
+            (Complex64, Complex128, Some(Complex64)),
+        ] {
+            assert_eq!(promoted(tensor, scalar), expected, "{tensor:?} {scalar:?}");
         }
     }
 }

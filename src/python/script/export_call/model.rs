@@ -151,7 +151,7 @@ impl<'t> Check<'_, '_, 't> {
         let compiled = self.machine.attribute_of(model, "_compiled_call_impl");
         let is_compiled = compiled == Some(Value::Bool(true));
         let (message, note, help): (&str, &str, &str) = match (class.as_str(), exporter) {
-            ("torch.nn.DataParallel" | "torch.nn.parallel.DistributedDataParallel", Exporter::Tracing) => (
+            ("torch.nn.DataParallel", Exporter::Tracing) => (
                 "the model is wrapped in `DataParallel`",
                 "the tracing exporter raises a ValueError",
                 "export the inner module: `model.module`",

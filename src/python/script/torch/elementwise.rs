@@ -106,7 +106,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns the dtype to which operands are promoted.
-    fn promoted(&self, operands: &[Value<'t>]) -> Option<DType> {
+    pub fn promoted(&self, operands: &[Value<'t>]) -> Option<DType> {
         let mut whole: Option<DType> = None;
         let mut scalar: Option<DType> = None;
         let join =
@@ -130,9 +130,12 @@ impl<'t> Machine<'t> {
         }
         let mut result = whole.or(scalar).or(number)?;
         if let (Some(_), Some(scalar)) = (whole, scalar) {
-            result = result.promote_by_scalar(scalar, scalar);
+            result = result.promote_by_scalar(scalar, scalar)?;
         }
-        Some(number.map_or(result, |number| result.promote_by_scalar(number, default)))
+        match number {
+            Some(number) => result.promote_by_scalar(number, default),
+            None => Some(result),
+        }
     }
 
     /// Reports tensors, except 0-d ones, on different types of devices, such as `cpu` and `cuda`.

@@ -54,22 +54,30 @@ impl<'t> Machine<'t> {
         let part = |name| instance.get(name).cloned().unwrap_or_default();
         let (dataset, size, origin) = (part("dataset"), part("batch_size"), instance.origin);
         let Some((_, node)) = origin else { return Value::Unknown };
-        let sample = match self.attribute_of(&dataset, "tensors") {
+        let (sample, count) = match self.attribute_of(&dataset, "tensors") {
             Some(tensors) => {
                 let tensors = self.items(&tensors).unwrap_or_default();
+                let count = tensors.first().and_then(Value::tensor).and_then(|first| first.dim(0));
                 let rows = tensors
                     .iter()
                     .map(|one| one.tensor().cloned().map_or(Value::Unknown, |one| self.row(&one)));
-                Value::tuple(rows.collect())
+                (Value::tuple(rows.collect()), count)
             }
             None => {
                 self.quiet += 1;
                 let sample = self.item(&dataset, &Value::Int(0), node);
+                let count = self.length_by_method(&dataset, node);
                 self.quiet -= 1;
-                sample.unwrap_or_default()
+                (sample.unwrap_or_default(), count)
             }
         };
-        self.collated(&sample, size.int(), node, 0)
+        // Without a batch size, the loader yields single samples.
+        if size == Value::None {
+            return sample;
+        }
+        // The first batch is smaller if the data set has fewer samples.
+        let rows = size.int().zip(count).map(|(size, count)| size.min(count));
+        self.collated(&sample, rows, node, 0)
     }
 
     /// Returns a batch of samples like `sample`.
@@ -86,6 +94,7 @@ impl<'t> Machine<'t> {
             Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
                 let dtype = match sample {
                     Value::Float(_) => DType::Float64,
+                    Value::Bool(_) => DType::Bool,
                     _ => DType::Int64,
                 };
                 let batch = self.tensor(Some(vec![size]), Some(dtype), Some("cpu".into()));

@@ -12,8 +12,7 @@ use super::super::value::Value;
 /// Functions of one tensor whose result has its shape and dtype.
 const KEEPING: &str = "
     abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
-    hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink clamp clip clamp_min
-    clamp_max round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
+    hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
     feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
     cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax
     conj positive renorm";
@@ -153,7 +152,9 @@ impl<'t> Machine<'t> {
                 None if name.starts_with("is") || name == "logical_not" => Some(DType::Bool),
                 None => x.dtype,
             };
-            if matches!(name, "cumsum" | "cumprod" | "abs") && !x.dtype.is_some_and(DType::is_float) {
+            let may_widen =
+                matches!(name, "cumsum" | "cumprod" | "abs" | "square" | "softsign" | "tanhshrink");
+            if may_widen && !x.dtype.is_some_and(DType::is_float) {
                 result.dtype = None;
             }
             return Ok(Value::Tensor(Rc::new(result)));
@@ -191,6 +192,18 @@ impl<'t> Machine<'t> {
                     Ok(self.ranked(x, shape))
                 }
             },
+            "clamp" | "clip" | "clamp_min" | "clamp_max" => {
+                let bounds =
+                    [args.get(1, if name == "clamp_max" { "max" } else { "min" }), args.get(2, "max")];
+                let bounds = bounds.into_iter().flatten().filter(|bound| **bound != Value::None);
+                let operands: Vec<Value<'t>> =
+                    std::iter::once(Value::Tensor(x.clone())).chain(bounds.cloned()).collect();
+                if operands[1..].iter().any(|bound| matches!(bound, Value::Tensor(_))) {
+                    return self.elementwise(&operands, false, false, node);
+                }
+                let dtype = self.promoted(&operands);
+                Ok(Value::Tensor(Rc::new(Tensor { dtype, ..self.derived(x) })))
+            }
             "topk" | "sort" => {
                 let axis =
                     if name == "topk" { int(2, "dim").or(Some(-1)) } else { int(1, "dim").or(Some(-1)) };
