@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::diag::Finding;
 use crate::diag::rule_ids::IN_PLACE_VIEW_LOST;
 use crate::torch::context::Context;
-use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
+use crate::torch::trace::{Definition, NodeId, Origin, Trace, User, ValueId};
 use crate::torch::view::written_through;
 
 /// Maximum number of values sharing memory that are compared with one another.
@@ -83,17 +83,25 @@ fn is_defined_before(context: &Context, value: ValueId, node: NodeId) -> bool {
 fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<Option<NodeId>> {
     let trace = context.trace;
     trace.value(value).users.iter().find_map(|user| match *user {
-        User::Node(reader) if reader > node && reads_elements(&trace.node(reader).op.name) => {
-            Some(Some(reader))
-        }
+        User::Node(reader) if reader > node && reads_elements(trace, reader, value) => Some(Some(reader)),
         User::Output(block) if block == trace.body => Some(None),
         _ => None,
     })
 }
 
-/// Returns false for operators that read only the shape or dtype.
-fn reads_elements(op: &str) -> bool {
-    !matches!(
+/// Returns false if a node reads only the shape or dtype of a value.
+fn reads_elements(trace: &Trace, reader: NodeId, value: ValueId) -> bool {
+    let node = trace.node(reader);
+    match &*node.op.name {
+        // The second operand is an example of the shape or dtype.
+        "expand_as" | "reshape_as" | "view_as" | "type_as" | "to" => trace.receiver(node) == Some(value),
+        op => !is_about_shape(op),
+    }
+}
+
+/// Returns true for operators that read only the shape or dtype of their operand.
+fn is_about_shape(op: &str) -> bool {
+    matches!(
         op,
         "size"
             | "dim"
@@ -109,9 +117,9 @@ fn reads_elements(op: &str) -> bool {
             | "new_ones"
             | "new_empty"
             | "new_full"
-            | "expand_as"
-            | "view_as"
-            | "type_as"
+            | "rand_like"
+            | "randn_like"
+            | "randint_like"
     )
 }
 

@@ -21,10 +21,10 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         return;
     }
     let inputs = baked_inputs(context);
-    let mut findings: IndexMap<Line, Finding> = IndexMap::new();
+    let mut findings: IndexMap<Line, Vec<Finding>> = IndexMap::new();
     for baked in &inputs {
         if let Some(line) = line_of(context.trace.node(baked.node)) {
-            findings.entry(line).or_insert_with(|| input_baked(context, baked));
+            findings.entry(line).or_default().push(input_baked(context, baked));
         }
     }
     for (line, constants) in constants_by_line(context) {
@@ -33,9 +33,9 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         }
         let finding = said_by_source(context, &line, &constants)
             .or_else(|| constants.iter().find_map(|&(id, number)| odd_number(context, id, number)));
-        findings.extend(finding.map(|finding| (line, finding)));
+        findings.extend(finding.map(|finding| (line, vec![finding])));
     }
-    out.extend(findings.into_values().map(|finding| {
+    out.extend(findings.into_values().flatten().map(|finding| {
         finding.help(
             "keep it as a tensor: a one-element tensor can be used in arithmetic and as an index; for a size, \
              use `x.shape`; or pass the number to the model as a Python constant",

@@ -22,6 +22,64 @@ fn check(inputs: &str, nodes: &str, returned: &str, expected: &[&str]) {
     assert_eq!(codes, expected, "{text}");
 }
 
+/// Two inputs whose numbers are baked on one Python line are both reported.
+#[test]
+fn two_numbers_baked_on_one_line_are_reported() {
+    let line = "# /app/net.py:10:0";
+    let text = format!(
+        "graph(%self : __torch__.net.Net,
+      %x : Float(6, 6), %k : Long(), %m : Long()):
+  %i : int = prim::Constant[value=0]() {line}
+  %one : int = prim::Constant[value=1]() {line}
+  %a : int = prim::Constant[value=4]() {line}
+  %b : int = prim::Constant[value=3]() {line}
+  %s : Float(4, 6) = aten::slice(%x, %i, %i, %a, %one) {line}
+  %y : Float(4, 3) = aten::slice(%s, %one, %i, %b, %one) {line}
+  return (%y)
+"
+    );
+    let (traces, unread) = torchscript::read(&text);
+    assert_eq!(unread, []);
+    let findings = lint(&traces[0], &SourceFiles::default(), None);
+    let mut said: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+    said.sort_unstable();
+    let expected = [
+        "3 is a constant of `aten::slice`, and input `m` is unused",
+        "4 is a constant of `aten::slice`, and input `k` is unused",
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn other_in_place_operators_on_sizes_are_named() {
+    let changed = |call: &str| {
+        let text = format!(
+            "graph(%self : __torch__.net.Net,
+      %x : Float(6, 6)):
+  %i : int = prim::Constant[value=0]()
+  %two : int = prim::Constant[value=2]()
+  %s : Long() = aten::size(%x, %i)
+  %m : Long() = {call}
+  %u : Float(6, 6) = aten::mul(%x, %m)
+  %y : Float(6, 6) = aten::add(%u, %m, %two)
+  return (%y)
+"
+        );
+        let (traces, _) = torchscript::read(&text);
+        let findings = lint(&traces[0], &SourceFiles::default(), None);
+        let help = |help: &Option<String>| help.clone().unwrap_or_default();
+        let shown = findings.iter().map(|finding| format!("{}; {}", finding.message, help(&finding.help)));
+        shown.collect::<Vec<_>>()
+    };
+    let said = |what: &str, help: &str| {
+        vec![format!("`{what}` changes `s`, a traced size, in place: all its aliases change; {help}")]
+    };
+    let power = "write `m = n ** …`, which creates a new value, instead of `m **= …`";
+    assert_eq!(changed("aten::pow_(%s, %two)"), said("**=", power));
+    let clamp = "use the out-of-place `clamp_min`, which creates a new value";
+    assert_eq!(changed("aten::clamp_min_(%s, %two)"), said("clamp_min_", clamp));
+}
+
 const IMAGES: &str = "%x : Float(2, 3, 8, 8, strides=[192, 64, 8, 1], requires_grad=0, device=cpu)";
 
 #[test]
@@ -61,6 +119,14 @@ fn traced_writes_into_views_are_reported() {
         )
     };
     check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%c"), "%y", &["EXP004@14"]);
+    // The first operand of `type_as` is read; the second one gives only its dtype.
+    let flat = "aten::flatten(%c, %i, %one)";
+    let read = |call: &str| written(flat, "%c").replace("aten::relu(%c)", call);
+    check(IMAGES, &read("aten::type_as(%c, %x)"), "%y", &["EXP004@14"]);
+    check(IMAGES, &read("aten::to(%c, %x, %i, %i, %i)"), "%y", &["EXP004@14"]);
+    check(IMAGES, &read("aten::type_as(%x, %c)"), "%y", &[]);
+    check(IMAGES, &read("aten::reshape_as(%x, %c)"), "%y", &[]);
+    check(IMAGES, &read("aten::to(%x, %c, %i, %i, %i)"), "%y", &[]);
     // Not reported: the result of the write is used, or the write is to a copy.
     check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%w"), "%y", &[]);
     check(IMAGES, &written("aten::add(%c, %one, %one)", "%c"), "%y", &[]);
