@@ -105,6 +105,9 @@ impl Targets {
         let target = self.named(name).ok_or_else(|| self.unknown(name))?;
         let newest = target.versions.last().ok_or_else(|| format!("target `{name}` has no version"))?;
         let Some(version) = version else { return Ok(newest.clone()) };
+        if newest.version.is_empty() {
+            return Err(format!("target `{name}` has no versions: use it without `={version}`"));
+        }
         let wanted = parts(version);
         if wanted.contains(&u64::MAX) {
             return Err(format!(

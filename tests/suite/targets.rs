@@ -199,6 +199,8 @@ fn targets_are_found_by_name_and_version() {
         ("toyy", "unknown target `toyy`; did you mean `toy`?"),
         ("xyz", "unknown target `xyz`; --list-targets lists the known ones"),
         ("toy=new", "`new` is not a version of Toy NPU; expected a number such as 2.1"),
+        ("coreml=abc", "target `coreml` has no versions: use it without `=abc`"),
+        ("coreml=1.2", "target `coreml` has no versions: use it without `=1.2`"),
     ] {
         let ran = lint(&sandbox, target);
         assert_eq!(ran.status, 2, "{ran:?}");
