@@ -136,6 +136,17 @@ impl Settings {
             // Reported by onnx-fix (CVT, FIX, VER), or about the linter, rule files and suppressions (INT, RUL, SUP),
             // not about a model.
             "CVT" | "FIX" | "VER" | "INT" | "RUL" | "SUP" => false,
+            // These depend on the model alone.
+            _ if [
+                rule_ids::IR_VERSION_MISMATCH,
+                rule_ids::RESIZE_SEMANTICS_CHANGED,
+                rule_ids::FUNCTION_OPSET,
+            ]
+            .into_iter()
+            .any(is) =>
+            {
+                true
+            }
             "OPV" => self.opset.is_some() || !self.targets.is_empty(),
             _ if is(rule_ids::TARGET_UNSUPPORTED) => !self.targets.is_empty(),
             _ if is(rule_ids::STATIC_AXIS) => !self.dynamic.is_empty(),
