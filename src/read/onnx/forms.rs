@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use prost::Message;
-use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, ReflectMessage as _, Value};
 
 use super::unreadable;
 use crate::diag::Finding;
@@ -34,6 +34,25 @@ pub fn read_json(text: &str) -> (Option<Model>, Vec<Finding>) {
     let mut json = serde_json::Deserializer::from_str(text);
     let message = DynamicMessage::deserialize(MODEL.clone(), &mut json);
     read(message.and_then(|message| json.end().map(|()| message)).map_err(|error| error.to_string()))
+}
+
+/// Returns the first field of a model in the binary format that `proto/onnx.proto` does not define.
+/// It is given by the name of its message and its number.
+pub(super) fn unknown_field(model: Bytes) -> Option<(String, u32)> {
+    unknown_in(&DynamicMessage::decode(MODEL.clone(), model).ok()?)
+}
+
+/// Searches a message and the messages in it; the decoder limits their nesting.
+fn unknown_in(message: &DynamicMessage) -> Option<(String, u32)> {
+    let own = message.unknown_fields().next().map(|field| field.number());
+    if let Some(number) = own {
+        return Some((message.descriptor().name().to_owned(), number));
+    }
+    message.fields().find_map(|(_, value)| match value {
+        Value::Message(inner) => unknown_in(inner),
+        Value::List(items) => items.iter().find_map(|item| unknown_in(item.as_message()?)),
+        _ => None,
+    })
 }
 
 fn read(message: Result<DynamicMessage, String>) -> (Option<Model>, Vec<Finding>) {

@@ -65,9 +65,8 @@ fn no_graph() -> Finding {
         .help("save a `ModelProto` with a `graph`; a `TensorProto` or `GraphProto` on its own is not a model")
 }
 
-fn unknown_fields(written: u64, read: u64) -> Finding {
-    let message =
-        format!("the file has fields unknown to this version: only {written} of {read} bytes were decoded");
+fn unknown_field(message: &str, number: u32) -> Finding {
+    let message = format!("the file has a field unknown to this version: number {number} of `{message}`");
     rule_ids::UNKNOWN_FIELDS
         .finding(message, Place::File)
         .note("onnx-fix would drop the unknown fields; linting does not change the file")
@@ -84,7 +83,7 @@ pub fn read(bytes: Bytes) -> (Option<Model>, Vec<Finding>) {
         Ok(proto) => proto,
         Err(fault) => return (None, vec![*fault]),
     };
-    let findings = decoded(&proto, bytes.len() as u64, 0);
+    let findings = decoded(&proto, &bytes, bytes.len() as u64, 0);
     (Some(scope::Builder::default().model(proto)), findings)
 }
 
@@ -113,7 +112,7 @@ pub fn read_sparse(source: Arc<dyn RangeRead>) -> Option<(Option<Model>, Vec<Fin
         Ok(proto) => proto,
         Err(fault) => return Some((None, vec![*fault])),
     };
-    let findings = decoded(&proto, size, sparse.omitted);
+    let findings = decoded(&proto, &sparse.bytes, size, sparse.omitted);
     Some((Some(scope::Builder::of_sparse(sparse).model(proto)), findings))
 }
 
@@ -127,8 +126,41 @@ fn decode(bytes: &Bytes) -> Result<ModelProto, Box<Finding>> {
 
 /// Returns the findings about a decoded message.
 ///
-/// Its file has `size` bytes, `omitted` of which were not decoded.
-fn decoded(proto: &ModelProto, size: u64, omitted: u64) -> Vec<Finding> {
-    let written = proto.encoded_len() as u64 + omitted;
-    if written == size { Vec::new() } else { vec![unknown_fields(written, size)] }
+/// Its file has `size` bytes, `omitted` of which are not in `bytes`.
+fn decoded(proto: &ModelProto, bytes: &Bytes, size: u64, omitted: u64) -> Vec<Finding> {
+    // A file in another valid encoding has another length, too.
+    if proto.encoded_len() as u64 + omitted == size {
+        return Vec::new();
+    }
+    let unknown = forms::unknown_field(bytes.clone());
+    unknown.map(|(message, number)| unknown_field(&message, number)).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Encodes a field whose number is below 16, and whose content is shorter than 128 bytes.
+    fn field(number: u8, content: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(content.len()).expect("a short content");
+        [&[number << 3 | 2, length], content].concat()
+    }
+
+    #[test]
+    fn only_fields_without_definition_are_unknown() {
+        let messages = |tensor: &[u8]| {
+            let tensor = [tensor, &[0x10, 1], &field(8, b"w"), &field(9, &[0; 4])].concat();
+            let graph = field(7, &[field(2, b"g"), field(5, &tensor)].concat());
+            let (model, findings) = read(Bytes::from([vec![0x08, 8], graph].concat()));
+            assert!(model.is_some(), "{findings:?}");
+            findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
+        let dims = [0x08, 1].repeat(4);
+        assert_eq!(messages(&dims), [""; 0]);
+        // Repeated numbers may be packed.
+        assert_eq!(messages(&field(1, &[1; 4])), [""; 0]);
+        let more = [dims, field(15, b"new")].concat();
+        let expected = "the file has a field unknown to this version: number 15 of `TensorProto`";
+        assert_eq!(messages(&more), [expected]);
+    }
 }
