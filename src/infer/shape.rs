@@ -72,6 +72,14 @@ impl Shape {
     pub fn numel(&self) -> Size {
         product(self.dims()?)
     }
+
+    /// Returns the product of the static dimensions, which divides the number of elements.
+    /// It is `None` if the rank is unknown or a dimension is 0.
+    pub fn static_part(&self) -> Option<i64> {
+        let sizes = self.dims()?.iter().flatten().filter_map(Dim::as_const);
+        let part = sizes.into_iter().try_fold(1_i64, i64::checked_mul)?;
+        (part > 0).then_some(part)
+    }
 }
 
 impl fmt::Display for Shape {

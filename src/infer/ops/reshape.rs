@@ -117,15 +117,20 @@ fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
     if part.as_const() == Some(0) {
         return None;
     }
-    all.div_exact(&part).or_else(|| all.floor_div(&part))
+    // In every run, a symbolic quotient has no remainder. A constant one may have: then no size fits.
+    let is_known = all.as_const().is_some() && part.as_const().is_some();
+    all.div_exact(&part).or_else(|| (!is_known).then(|| all.floor_div(&part)).flatten())
 }
 
-/// Records a fault if the number of elements changes.
+/// Records a fault if the number of elements changes, or if it is no multiple of the known dimensions.
 fn check_elements(cx: &mut Cx, dims: &[Size]) {
-    let to = Shape::new(dims);
-    let (Some(before), Some(after)) = (cx.shape(0).numel(), to.numel()) else { return };
-    if before.equals(&after, cx.bounds()).is_never() {
-        let from = cx.shape(0);
+    let (from, to) = (cx.shape(0), Shape::new(dims));
+    let Some(before) = from.numel() else { return };
+    let fails = match to.numel() {
+        Some(after) => before.equals(&after, cx.bounds()).is_never(),
+        None => before.as_const().zip(to.static_part()).is_some_and(|(before, part)| before % part != 0),
+    };
+    if fails {
         cx.fault(Fault::Elements { input: 0, from, to });
     }
 }
@@ -152,6 +157,10 @@ mod tests {
         check_faults(
             "g (float[2, 6] x) => (y) { shape = Constant <value_ints = [5, 3]> () y = Reshape(x, shape) }",
             &["input 0 of shape [2, 6] cannot be reshaped to [5, 3]: element counts differ"],
+        );
+        check_faults(
+            "g (float[2, 6] x) => (y) { shape = Constant <value_ints = [5, -1]> () y = Reshape(x, shape) }",
+            &["input 0 of shape [2, 6] cannot be reshaped to [5, ?]: element counts differ"],
         );
         check(
             &at(4, "g (float[n, 6] x) => (y) { y = Reshape <shape = [-1, 2, 3]> (x) }"),

@@ -139,6 +139,11 @@ fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
 fn counts(from: &Shape, to: &Shape) -> String {
     match (from.numel(), to.numel()) {
         (Some(from), Some(to)) => format!("has {from} elements, must have {to}"),
+        (Some(from), None) => {
+            let part =
+                to.static_part().map_or_else(String::new, |part| format!(", must have a multiple of {part}"));
+            format!("has {from} elements{part}")
+        }
         _ => format!("shape {from}"),
     }
 }
