@@ -85,6 +85,13 @@ fn unsupported_printed_graph_is_refused_with_a_reason() {
 }
 
 #[test]
+fn text_without_a_readable_graph_is_refused() {
+    let sandbox = Sandbox::new(&[("cut.torchir.txt", "graph(\n")]);
+    let ran = sandbox.fix(&["cut.torchir.txt", "-o", "out.onnx"]);
+    assert!(ran.status == 2 && ran.stderr.contains("this text has no readable graph"), "{ran:?}");
+}
+
+#[test]
 fn pickle_that_executes_code_is_rejected() {
     let sandbox = Sandbox::new(&[]);
     let mut zip = zip::ZipWriter::new(std::fs::File::create(sandbox.path("bad.pth")).expect("a file"));

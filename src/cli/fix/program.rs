@@ -82,6 +82,7 @@ fn traced(
         }
         [trace] if !trace.complete => "this graph is incomplete",
         [_] => "",
+        [] => "this text has no readable graph",
         _ => "this text has several graphs: remove all but one",
     };
     let Some(trace) = traces.pop().filter(|_| why.is_empty()) else {
