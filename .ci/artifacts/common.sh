@@ -31,13 +31,13 @@ build_commands() {
     case $TRIPLE in
     *-linux-gnu)
         use_tools
-        cargo zigbuild --quiet --release --locked --bins --features remote --target "$TRIPLE.2.28"
+        cargo zigbuild --quiet --release --locked --bins --features remote,tables --target "$TRIPLE.2.28"
         ;;
     *-linux-musl)
         use_tools
-        cargo zigbuild --quiet --release --locked --bins --features remote --target "$TRIPLE"
+        cargo zigbuild --quiet --release --locked --bins --features remote,tables --target "$TRIPLE"
         ;;
-    *) cargo build --release --locked --bins --features remote --target "$TRIPLE" ;;
+    *) cargo build --release --locked --bins --features remote,tables --target "$TRIPLE" ;;
     esac
     BIN=$TARGET/$TRIPLE/release
 }

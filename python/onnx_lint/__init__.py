@@ -9,6 +9,7 @@ from ._errors import OnnxLintError
 from ._findings import Finding, Fix, Location, Related, Rewrite, Source
 from ._fix import convert_version, fix, infer_shapes
 from ._lint import lint
+from ._scan import scan
 from ._simplify import simplify, slim
 from .testing import assert_onnx_clean
 
@@ -25,6 +26,7 @@ __all__ = [
     "fix",
     "infer_shapes",
     "lint",
+    "scan",
     "simplify",
     "slim",
 ]

@@ -58,6 +58,16 @@ mod _native {
         })
     }
 
+    /// Lints many models; returns the error message, if any, and the rows of a table as a JSON array.
+    #[pyfunction]
+    fn scan(py: Python<'_>, args: Vec<OsString>, known: Vec<(String, String)>) -> (Option<String>, String) {
+        let rows = py.detach(|| {
+            let rows = command::scan(args, known).map_err(|refusal| refusal.to_string())?;
+            serde_json::to_string(&rows).map_err(|error| error.to_string())
+        });
+        rows.map_or_else(|why| (Some(why), String::new()), |rows| (None, rows))
+    }
+
     /// Fixes a model; returns the error message, if any, the findings, and the model if `-o -` is passed.
     #[pyfunction]
     #[pyo3(signature = (args, model=None))]

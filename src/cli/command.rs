@@ -30,6 +30,7 @@ use std::fmt;
 use bytes::Bytes;
 use clap::Parser;
 
+pub use super::lint::table::Row;
 use super::{Failure, Status, confusion, crash, diff, failure, fix, generate, lint, output};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
@@ -98,6 +99,20 @@ pub fn lint(
     let args = parsed(args)?;
     let (findings, readable) = guarded("onnx-lint", || lint::findings(&args, content.as_ref()))??;
     if readable { Ok(findings) } else { Err(Refusal { message: String::new(), findings }) }
+}
+
+/// Returns the findings of `onnx-lint` as rows of a table. A file that cannot be read is a row.
+///
+/// A URI among `known`, with its ETag, has no row while its file has this ETag.
+///
+/// # Errors
+/// The arguments or the configuration are invalid.
+pub fn scan(
+    args: impl IntoIterator<Item = impl Into<OsString>>,
+    known: Vec<(String, String)>,
+) -> Result<Vec<Row>, Refusal> {
+    let args = lint::args::Args { known_etags: known, ..parsed(args)? };
+    Ok(guarded("onnx-lint", || lint::table::scan(&args))??)
 }
 
 /// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.

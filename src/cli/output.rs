@@ -33,10 +33,16 @@ pub fn warn(text: &str) {
 
 /// Writes `text` to `file`, or to standard output if it is `None` or `-`.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    write_bytes(text.as_bytes(), file)
+}
+
+/// Writes `bytes` to `file`, or to standard output if it is `None` or `-`.
+pub fn write_bytes(bytes: &[u8], file: Option<&Path>) -> Result<(), Failure> {
     match file.filter(|path| *path != Path::new("-")) {
-        None => print(text),
-        Some(path) => replace(path, |out| out.write_all(text.as_bytes()))
-            .map_err(|error| Failure::unwritable(path, &error)),
+        None => print_bytes(bytes),
+        Some(path) => {
+            replace(path, |out| out.write_all(bytes)).map_err(|error| Failure::unwritable(path, &error))
+        }
     }
 }
 

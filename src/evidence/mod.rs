@@ -1,6 +1,7 @@
 //! Lints one file of any kind: findings of its reader, of the rules, and of the Python sources.
 
 pub mod accepted;
+mod facts;
 mod forms;
 pub mod input;
 mod logged;
@@ -9,6 +10,7 @@ mod python_sources;
 mod remote;
 
 pub use accepted::Accepted;
+pub use facts::Facts;
 pub use input::Input;
 
 use std::path::Path;
@@ -37,6 +39,8 @@ pub struct Linted {
     pub matched_log_findings: Vec<usize>,
     /// Suppressions in the model itself.
     pub accepted: Vec<Accepted>,
+    /// Facts about the model; `None` if the file is no readable model.
+    pub facts: Option<Facts>,
 }
 
 impl Linted {
@@ -196,6 +200,7 @@ fn lint_graph(
         readable,
         matched_log_findings: matched.indices,
         accepted: accepted::accepted(&model, spans),
+        facts: Some(Facts::of(&model)),
     }
 }
 

@@ -15,7 +15,7 @@ pub enum RemoteFile {}
 ///
 /// # Errors
 /// Always: this build does not support URIs.
-pub fn open(_: &Uri, _: Limits) -> Result<RemoteFile, Failure> {
+pub fn open(_: &Uri, _: Limits, _: Option<&str>) -> Result<RemoteFile, Failure> {
     Err(Failure::Unsupported)
 }
 

@@ -26,6 +26,8 @@ pub enum Failure {
     TooLong,
     /// The response ends early: the number of received and of expected bytes.
     TooShort(u64, u64),
+    /// The file still has the ETag that the caller knows, so that it is not read.
+    Known,
     /// The file changed while it was read.
     Changed,
     /// More bytes are needed than the limit allows.
@@ -71,6 +73,7 @@ impl fmt::Display for Failure {
             Failure::TooShort(got, expected) => {
                 write!(f, "the response ends after {got} of {expected} bytes")
             }
+            Failure::Known => f.write_str("the file still has the known ETag"),
             Failure::Changed => f.write_str("the file changed while it was read"),
             Failure::Memory(limit) => {
                 write!(f, "more than {} are needed, which is the limit", megabytes(*limit))

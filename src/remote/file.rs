@@ -18,6 +18,9 @@ use crate::graph::RangeRead;
 /// Number of bytes of the first request. They determine the type of the file.
 const FIRST: u64 = 64 << 10;
 
+/// Size up to which a file stays in memory after it is linted, for its comments, in bytes.
+const KEPT: u64 = 1 << 20;
+
 /// A remote file. It is read in ranges, each of which is read once.
 #[derive(Debug)]
 pub struct RemoteFile {
@@ -69,13 +72,13 @@ impl Server {
 /// Opens a remote file and reads its start.
 ///
 /// # Errors
-/// The file does not exist or cannot be accessed. A file of a server without ranges is read as a whole, within the
+/// The file does not exist or cannot be accessed, or it has the ETag `known`. A file of a server without ranges is read as a whole, within the
 /// limit of memory.
-pub fn open(uri: &Uri, limits: Limits) -> Result<RemoteFile, Failure> {
+pub fn open(uri: &Uri, limits: Limits, known: Option<&str>) -> Result<RemoteFile, Failure> {
     let server = Server::new(uri, limits)?;
-    let cached = limits.cache.then(|| cache::load(uri)).flatten();
-    let conditions =
-        Conditions { other: cached.as_ref().map(|entry| entry.etag.clone()), ..Conditions::default() };
+    let cached = (limits.cache && known.is_none()).then(|| cache::load(uri)).flatten();
+    let cached_etag = cached.as_ref().map(|entry| entry.etag.clone());
+    let conditions = Conditions { other: known.map(str::to_owned).or(cached_etag), ..Conditions::default() };
     let has_condition = conditions.other.is_some();
     let first = FIRST.min(limits.memory);
     let start = server.wait(request::range(&server.located, 0, first, conditions, uri.scheme()));
@@ -83,6 +86,9 @@ pub fn open(uri: &Uri, limits: Limits) -> Result<RemoteFile, Failure> {
     let (size, etag) = match (start, cached) {
         (Ok(response), cached) => {
             let ObjectMeta { size, e_tag, .. } = response.meta;
+            if known.is_some() && known == e_tag.as_deref() {
+                return Err(Failure::Known);
+            }
             match cached.filter(|entry| Some(&entry.etag) == e_tag.as_ref() && entry.size == size) {
                 Some(entry) => state.blocks = entry.blocks,
                 None => state.is_new = true,
@@ -95,6 +101,7 @@ pub fn open(uri: &Uri, limits: Limits) -> Result<RemoteFile, Failure> {
             state.blocks = entry.blocks;
             (entry.size, Some(entry.etag))
         }
+        (Err(Failure::Changed), _) if known.is_some() => return Err(Failure::Known),
         (Err(Failure::PastEnd), _) => (0, None),
         (Err(Failure::NoRanges(_)), _) => {
             let (bytes, meta) = whole(&server, uri, limits)?;
@@ -150,17 +157,23 @@ impl RemoteFile {
         }
     }
 
-    /// Ends reading, and stores the read ranges in the cache.
+    /// Ends reading, stores the read ranges in the cache, and frees the memory of a large file.
     ///
     /// # Errors
     /// A request failed: all results that depend on this file must be discarded.
     pub fn finish(&self) -> Result<(), Failure> {
-        let state = self.lock();
+        let mut state = self.lock();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
         if let Some(etag) = self.etag.clone().filter(|_| self.limits.cache && state.is_new) {
             cache::save(&self.uri, &Entry { etag, size: self.size, blocks: state.blocks.clone() });
+        }
+        if self.size > KEPT {
+            let start = state.blocks.start();
+            state.blocks = Blocks::default();
+            state.blocks.insert(0, Bytes::copy_from_slice(&start[..start.len().min(FIRST as usize)]));
+            state.read = 0;
         }
         Ok(())
     }

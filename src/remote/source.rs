@@ -9,13 +9,20 @@ use super::{Failure, Limits, RemoteFile, Uri, open};
 pub struct Source {
     uri: Uri,
     limits: Limits,
+    /// ETag with which the file need not be read.
+    known: Option<Arc<str>>,
     file: Arc<OnceLock<Result<Arc<RemoteFile>, Failure>>>,
 }
 
 impl Source {
     /// Creates a source whose file is not open.
     pub fn new(uri: Uri, limits: Limits) -> Self {
-        Source { uri, limits, file: Arc::default() }
+        Source { uri, limits, known: None, file: Arc::default() }
+    }
+
+    /// Does not read the file while it has this ETag: opening it then fails with [`Failure::Known`].
+    pub fn unless(self, etag: &str) -> Self {
+        Source { known: Some(Arc::from(etag)), ..self }
     }
 
     /// Returns the URI.
@@ -28,7 +35,8 @@ impl Source {
     /// # Errors
     /// The file does not exist or cannot be accessed.
     pub fn file(&self) -> Result<&Arc<RemoteFile>, Failure> {
-        let opened = self.file.get_or_init(|| open(&self.uri, self.limits).map(Arc::new));
+        let opened =
+            self.file.get_or_init(|| open(&self.uri, self.limits, self.known.as_deref()).map(Arc::new));
         opened.as_ref().map_err(Failure::clone)
     }
 }

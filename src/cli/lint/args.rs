@@ -169,6 +169,10 @@ pub struct Args {
     #[arg(long, help_heading = "Remote files")]
     pub no_cache: bool,
 
+    /// ETags of URIs, with which their files need not be linted.
+    #[arg(skip)]
+    pub known_etags: Vec<(String, String)>,
+
     /// Use this configuration file instead of the nearest one above each file
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
@@ -223,8 +227,9 @@ statement; without `[…]`, all rules; `ignore-file[EXP001]` for the whole file.
 Configuration: onnx-lint.toml, .onnx-lint.toml, or [tool.onnx-lint] in pyproject.toml.";
 
 fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .map(|name| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default())
+    let all = || Format::ALL.into_iter().chain(Format::TABLES);
+    PossibleValuesParser::new(all().map(Format::name).collect::<Vec<_>>())
+        .map(move |name| all().find(|format| format.name() == name).unwrap_or_default())
 }
 
 fn levels() -> impl TypedValueParser<Value = Level> {

@@ -104,7 +104,7 @@ impl Baseline {
     ///
     /// Of several findings with one fingerprint, those at the nodes that the baseline names are removed first, so that
     /// the new ones remain.
-    pub fn remove_known(mut self, findings: &mut Vec<Finding>) {
+    pub fn remove_known(mut self, findings: &mut Vec<Finding>) -> Vec<bool> {
         let entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
         let mut is_known = vec![false; findings.len()];
         let passes: [fn(&Entry, &Entry) -> bool; 2] = [Entry::is_same, Entry::fits];
@@ -117,8 +117,9 @@ impl Baseline {
                 }
             }
         }
-        let mut is_known = is_known.into_iter();
-        findings.retain(|_| !is_known.next().unwrap_or(false));
+        let mut flags = is_known.iter();
+        findings.retain(|_| !flags.next().unwrap_or(&false));
+        is_known
     }
 
     /// Writes the findings as a baseline, sorted so that diffs are small.

@@ -45,7 +45,10 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
             found.inputs.push(Input { name, path: None, named: true, kind, content, remote: None });
         } else if let Some(uri) = Uri::parse(&path.to_string_lossy()) {
             let uri = uri.map_err(Failure::new)?;
-            found.inputs.push(Input::at(Source::new(uri, args.limits())));
+            let known = args.known_etags.iter().find(|(known, _)| known == uri.secret());
+            let source = Source::new(uri, args.limits());
+            let source = known.map_or(source.clone(), |(_, etag)| source.unless(etag));
+            found.inputs.push(Input::at(source));
         } else if path.is_dir() {
             search(path, configs, &mut found)?;
         } else if args.force_exclude && is_excluded(path, configs)? {

@@ -2,16 +2,20 @@
 
 pub mod args;
 pub mod baseline;
+#[cfg(feature = "tables")]
+mod columns;
 mod configured;
 pub mod discover;
 pub mod globs;
 pub mod home;
 pub mod merge;
 pub mod pictures;
+mod report;
 pub mod rules;
 pub mod settings;
 pub mod statistics;
 pub mod suppress;
+pub mod table;
 pub mod test_rules;
 pub mod upgrade_rules;
 pub mod why_not;
@@ -31,12 +35,13 @@ use self::home::Home;
 use self::merge::{Line, OfFile};
 use self::settings::{Assigned, Settings};
 use self::suppress::{Report, Suppressions};
-use super::catalog::{Catalog, Extent, RuleInfo};
+use self::table::Scanned;
+use super::catalog::{Catalog, Extent};
 use super::config::{Config, Configs};
 use super::output::{self, When};
 use super::progress::Progress;
 use super::{Failure, Status, crash, paths, server, targets};
-use crate::diag::render::{Format, Look, ModelSummary, Page, Run, render};
+use crate::diag::render::ModelSummary;
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
@@ -83,7 +88,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         output::warn("onnx-lint: the configuration excludes all files named on the command line\n");
         return Ok(Status::Clean);
     };
-    report(args, &config, found)
+    report::report(args, &config, found)
 }
 
 /// Returns the findings that are not in the baseline, and whether every file was readable.
@@ -93,17 +98,27 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// # Errors
 /// The arguments, the configuration or the baseline are invalid, or there is nothing to lint.
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
+    Ok(found(args, content)?.map_or((Vec::new(), true), |found| (found.findings, found.readable)))
+}
+
+/// Returns the linted files, with the findings about them in the same order.
+///
+/// # Errors
+/// As of [`findings`].
+pub fn scanned(args: &Args) -> Result<(Vec<Scanned>, Vec<Finding>), Failure> {
+    Ok(found(args, None)?.map_or_else(Default::default, |found| (found.scanned, found.findings)))
+}
+
+fn found(args: &Args, content: Option<&Bytes>) -> Result<Option<Found>, Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
     let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting, args.color.when)?;
     let hide = |_| Progress::hidden();
-    let Some(mut found) = find(args, &configs, &catalog, content, &hide)? else {
-        return Ok((Vec::new(), true));
-    };
-    if let Some(path) = baseline(args, &config) {
-        Baseline::read(&path)?.remove_known(&mut found.findings);
+    let mut found = find(args, &configs, &catalog, content, &hide)?;
+    if let (Some(path), Some(found)) = (baseline(args, &config), &mut found) {
+        found.remove_known(&path)?;
     }
-    Ok((found.findings, found.readable))
+    Ok(found)
 }
 
 /// Lints the files that the arguments name; returns `None` if the configuration excludes all of them.
@@ -142,6 +157,10 @@ fn find(
     };
     drop(progress);
     let mut suppressions = Suppressions::new(catalog);
+    let scanned = |((input, _), linted): (&Assigned, &mut Linted)| {
+        Scanned::new(home.name(input), input, linted.facts.take())
+    };
+    let scanned = inputs.iter().zip(&mut linted).map(scanned).collect();
     let mut of_files = Vec::with_capacity(inputs.len());
     let readable = linted.iter().all(|linted| linted.readable);
     let has_sources = inputs.iter().any(|(input, _)| input.name.ends_with(".py"));
@@ -164,6 +183,7 @@ fn find(
         files: inputs.iter().map(|(input, _)| home.name(input)).collect(),
         readable,
         findings: Vec::new(),
+        scanned,
         merged,
         models,
     };
@@ -179,9 +199,12 @@ fn add_findings(found: &mut Found, inputs: &[Assigned], home: &Home, of_files: V
         findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
         findings
     };
-    for (((input, settings), of_file), own) in inputs.iter().zip(of_files).zip(report.of_inputs) {
+    let files = inputs.iter().zip(of_files).zip(report.of_inputs).zip(&mut found.scanned);
+    for ((((input, settings), of_file), own), scanned) in files {
+        let before = found.findings.len();
         found.findings.extend(of_file.shown.into_iter().map(|(finding, _)| finding));
         found.findings.extend(about(input, settings, own));
+        scanned.findings = found.findings.len() - before;
     }
     for (path, (index, mut findings)) in report.of_configs {
         let path = paths::below(&path, Path::new(".")).map_or(path, PathBuf::from);
@@ -227,20 +250,6 @@ fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
     args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect()
 }
 
-/// Loads the pages of the rules with findings, since linting parses rules without pages.
-fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
-    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color.when)?;
-    let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
-    let known = catalog.iter().filter(|(code, _)| codes.contains(code));
-    let page = |(code, known): (&str, &RuleInfo)| {
-        let text = rules::page(code, &catalog).unwrap_or_default();
-        let url =
-            config.docs_url.as_ref().map(|site| format!("{}/rules/{code}.html", site.trim_end_matches('/')));
-        Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text, url }
-    };
-    Ok(known.map(page).collect())
-}
-
 /// Returns the failure of a run that finds no file.
 fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -266,6 +275,8 @@ fn evidence_is_there(args: &Args) -> Result<(), Failure> {
 struct Found {
     files: Vec<Arc<str>>,
     findings: Vec<Finding>,
+    /// The files, with the numbers of their findings.
+    scanned: Vec<Scanned>,
     /// Whether every file was readable.
     readable: bool,
     /// Findings of Python sources that a model has, too.
@@ -273,6 +284,17 @@ struct Found {
     /// A baseline contains them, since a later run may lint only the sources.
     merged: Vec<Finding>,
     models: Vec<ModelSummary>,
+}
+
+impl Found {
+    /// Removes the findings of a baseline.
+    fn remove_known(&mut self, path: &Path) -> Result<(), Failure> {
+        let mut is_known = Baseline::read(path)?.remove_known(&mut self.findings).into_iter();
+        for file in &mut self.scanned {
+            file.findings -= is_known.by_ref().take(file.findings).filter(|is_known| *is_known).count();
+        }
+        Ok(())
+    }
 }
 
 /// Lints all inputs.
@@ -323,58 +345,4 @@ fn internal_error(input: &Input, what: &str) -> Finding {
         .finding(format!("onnx-lint failed: {what}"), Place::File)
         .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file");
     Finding { file: input.name.clone(), ..finding }
-}
-
-/// Prints the findings, or writes them as a baseline; returns the exit status.
-fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
-    let baseline = baseline(args, config);
-    if args.write_baseline {
-        let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file with --baseline"))?;
-        found.findings.append(&mut found.merged);
-        Baseline::write(&path, &found.findings)?;
-        return Ok(if found.readable { Status::Clean } else { Status::Failed });
-    }
-    if let Some(path) = baseline {
-        Baseline::read(&path)?.remove_known(&mut found.findings);
-    }
-    one_model(args.output_format, &found.findings)?;
-    let text = if args.statistics {
-        statistics::statistics(&found.findings, args.output_format)
-    } else {
-        let look = output::look_of(args.output_file.as_deref(), args.color.when);
-        let look = Look { quiet: args.quiet, ..look };
-        let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };
-        let run =
-            Run { files: &found.files, findings: &found.findings, pages: &pages, models: &found.models };
-        render(run, args.output_format, look)
-    };
-    output::write(&text, args.output_file.as_deref())?;
-    Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))
-}
-
-/// Fails if the format identifies nodes but no files, and several models have findings at nodes.
-fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
-    let mut models =
-        findings.iter().filter(|finding| finding.place.graph().is_some()).map(|found| &found.file);
-    let first = models.next();
-    match models.find(|model| Some(*model) != first) {
-        Some(second) if format.is_of_one_model() => {
-            let first = first.unwrap_or(second);
-            let format = format.name();
-            Err(Failure::new(format!(
-                "--output-format {format} takes the findings of one model: name `{first}` or `{second}`"
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn status(found: &Found, max_warnings: Option<usize>, exit_zero: bool) -> Status {
-    let count = |level| found.findings.iter().filter(|finding| finding.level == level).count();
-    let too_much = count(Level::Error) > 0 || count(Level::Warning) > max_warnings.unwrap_or(0);
-    match (found.readable, too_much && !exit_zero) {
-        (false, _) => Status::Failed,
-        (true, true) => Status::Found,
-        (true, false) => Status::Clean,
-    }
 }

@@ -99,10 +99,14 @@ pub enum Format {
     Html,
     /// Model Explorer node data: an overlay for the graph of one model.
     ModelExplorer,
+    /// File in the IPC format of Apache Arrow: a row per finding.
+    Arrow,
+    /// Apache Parquet file: a row per finding.
+    Parquet,
 }
 
 impl Format {
-    /// All formats.
+    /// The formats of text.
     pub const ALL: [Format; 13] = [
         Format::Full,
         Format::Concise,
@@ -118,6 +122,14 @@ impl Format {
         Format::Html,
         Format::ModelExplorer,
     ];
+
+    /// The formats of tables, which are binary.
+    pub const TABLES: [Format; 2] = [Format::Arrow, Format::Parquet];
+
+    /// Returns true for a format of tables. [`render()`] does not support it.
+    pub fn is_table(self) -> bool {
+        Format::TABLES.contains(&self)
+    }
 
     /// Returns true if the output is read locally, rather than by a service with access to the repository.
     pub fn is_for_people(self) -> bool {
@@ -155,6 +167,8 @@ impl Format {
             Format::Azure => "azure",
             Format::Html => "html",
             Format::ModelExplorer => "model-explorer",
+            Format::Arrow => "arrow",
+            Format::Parquet => "parquet",
         }
     }
 }
@@ -175,6 +189,7 @@ pub fn render(run: Run, format: Format, look: Look) -> String {
         Format::Azure => annotations::azure(run),
         Format::Html => html::render(run),
         Format::ModelExplorer => model_explorer::render(run),
+        Format::Arrow | Format::Parquet => String::new(),
     }
 }
 
