@@ -13,7 +13,7 @@ use crate::cli::{Failure, Status, output};
 use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level};
 
-/// Prints the findings and decides the exit status.
+/// Prints the findings, or writes them as a baseline; returns the exit status.
 pub fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
     let baseline = baseline(args, config);
     if args.write_baseline {
