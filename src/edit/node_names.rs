@@ -43,7 +43,7 @@ pub fn repeated_node_names(model: &Model) -> Vec<RepeatedName> {
     repeated
 }
 
-/// Returns the main graph, the functions that it calls, directly or through others, and their subgraphs.
+/// Returns the graphs that can run: the main graph, the functions that are called, and their subgraphs.
 fn run_graphs(model: &Model) -> FxHashSet<GraphId> {
     let mut found = FxHashSet::default();
     let mut pending = vec![model.main];

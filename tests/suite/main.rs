@@ -15,6 +15,7 @@ mod cli_places;
 mod cli_precision;
 mod cli_prints;
 mod cli_remaining;
+mod cli_requests;
 mod cli_rules;
 mod cli_suppress;
 mod config_schema;

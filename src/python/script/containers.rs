@@ -195,7 +195,8 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Calls a special method of an instance; `None` if its class is not one of the script, or does not define it.
+    /// Calls a special method of an instance.
+    /// Returns `None` if its class is not one of the script, or does not define the method.
     fn special_method(
         &mut self,
         object: &Value<'t>,
