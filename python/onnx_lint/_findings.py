@@ -21,11 +21,11 @@ class Source:
 
     file: str
     line: int
-    cell: int | None = None
     column: int | None = None
     end_column: int | None = None
     function: str | None = None
     code: str | None = None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Location:
     """A position in the linted file: a node as ONNX text, a line of a text file, or a byte offset."""
 
     file: str | None = None
-    cell: int | None = None
     line: int | None = None
     column: int | None = None
     end_column: int | None = None
@@ -43,6 +42,7 @@ class Location:
     function: str | None = None
     code: str | None = None
     label: str | None = None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)

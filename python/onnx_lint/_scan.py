@@ -50,7 +50,7 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
         OnnxLintError: an option is invalid, or pyarrow is not installed.
     """
     pa = arrow()
-    known = dict(etags or {})
+    known = {name: etag for name, etag in (etags or {}).items() if etag}
     given = _arguments(options)
     columns = schema()
 

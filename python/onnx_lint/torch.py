@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import tempfile
@@ -27,8 +28,8 @@ def export(
 ) -> Any:
     """Exports a model like `torch.onnx.export`, with the same arguments, and lints it.
 
-    Warnings of the tracer are shown after the export, even if it fails. They are also passed to the linter, which attributes them to
-    nodes, unless `lint_options` has an `export_log`.
+    Warnings of the tracer are shown after the export, even if it fails. They are also passed to the linter, which
+    attributes them to nodes, unless `lint_options` has an `export_log`.
     `lint_options` are the options of `onnx_lint.lint`. The exported file is kept even if there are findings.
 
     Raises:
@@ -41,13 +42,21 @@ def export(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             program = torch.onnx.export(model, args, f, *more, **options)
-    finally:
-        for warning in caught:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    except BaseException:
+        # A filter that turns warnings into errors must not replace the error of the exporter.
+        with contextlib.suppress(Warning):
+            _show(caught)
+        raise
+    _show(caught)
     bad = [finding for finding in _found(_exported(program, f), caught, lint_options) if finding.is_at_least(level)]
     if bad:
         raise OnnxLintError("\n\n".join(map(str, bad)), bad)
     return program
+
+
+def _show(caught: list[warnings.WarningMessage]) -> None:
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _exported(program: Any, f: Any) -> Any:

@@ -7,10 +7,10 @@ use super::context::{Context, Round};
 use super::pass::{Need, Pass};
 use super::passes::{
     batched_scan, branch_folding, constant_folding, constants_to_initializers, dead_code, declare_facts,
-    declare_initializers, dedup_initializers, drop_imports, duplicate_names, dynamic, import_domains,
-    import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants, node_names,
-    precision, relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions, unused_initializers,
-    value_info, withdraw_weights,
+    declare_initializers, dedup_initializers, default_attributes, drop_imports, duplicate_names, dynamic,
+    import_domains, import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants,
+    node_names, precision, relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions,
+    unused_initializers, value_info, withdraw_weights,
 };
 use super::target;
 use crate::diag::Finding;
@@ -35,6 +35,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Phase("fixing"),
     Stage::Once(&duplicate_names::PASS),
     Stage::Once(&node_names::PASS),
+    Stage::Once(&default_attributes::PASS),
     Stage::Once(&dynamic::PASS),
     Stage::Once(&input_shapes::PASS),
     Stage::Once(&sort_nodes::PASS),

@@ -36,13 +36,19 @@ pub struct Entry {
 
 /// Returns the entry of a file.
 pub fn load(uri: &Uri) -> Option<Entry> {
+    if uri.has_secrets() {
+        return None;
+    }
     let bytes = fs::read(path(&folder()?, uri)).ok()?;
     decode(Bytes::from(bytes), uri)
 }
 
-/// Stores the entry of a file. A failure is ignored: the next run reads the file again.
+/// Stores the entry of a file, unless its URI has a query or credentials.
+///
+/// An ETag tells the versions of one URL only, and the query is not stored. A failure is ignored: the next run reads
+/// the file again.
 pub fn save(uri: &Uri, entry: &Entry) {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder().filter(|_| !uri.has_secrets()) else { return };
     let path = path(&folder, uri);
     let Some(shard) = path.parent() else { return };
     let bytes = encode(uri, entry);
@@ -76,7 +82,7 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the path of an entry. A query, such as a signature, does not affect it.
+/// Returns the path of an entry.
 fn path(folder: &Path, uri: &Uri) -> PathBuf {
     let hash = hash(uri.shown().as_bytes());
     folder.join(format!("{:02x}", hash % SHARDS)).join(format!("{hash:016x}"))

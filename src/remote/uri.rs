@@ -34,7 +34,8 @@ impl Uri {
     /// The scheme is not supported, or `http://` names another machine; the message is meant for users.
     pub fn parse(text: &str) -> Option<Result<Uri, String>> {
         let (name, rest) = text.split_once("://")?;
-        let is_scheme = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_scheme =
+            name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         if !is_scheme {
             return None;
         }
@@ -72,6 +73,11 @@ impl Uri {
     /// Returns the URI without user name, password, query and fragment.
     pub fn shown(&self) -> &Arc<str> {
         &self.shown
+    }
+
+    /// Returns true if the URI has a part that is not shown: a query, a fragment, a user name or a password.
+    pub fn has_secrets(&self) -> bool {
+        self.text != self.shown
     }
 
     /// Returns the part after `://`, without query and fragment for protocols that have none.

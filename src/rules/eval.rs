@@ -189,7 +189,7 @@ impl<'a, H: Host> Env<'a, H> {
                 Datum::Bool(self.at_least(value, &fact, &least)?)
             }
             Func::IsNonnegative => self.elements_are(value, Elements::Nonnegative)?,
-            Func::IsOfConstants => self.elements_are(value, Elements::OfConstants)?,
+            Func::IsFiniteWeights => self.elements_are(value, Elements::FiniteConstants)?,
             Func::Uses => Datum::Int(self.host.uses(value.old()?).try_into().ok()?),
             Func::IsOutput => Datum::Bool(self.host.is_output(value.old()?)),
             Func::IsInput => Datum::Bool(self.host.is_input(value.old()?)),

@@ -84,8 +84,8 @@ functions! {
     AtLeast "at_least" (Value, Expr) from host;
     /// Whether the producers of a float value prove that no element is negative.
     IsNonnegative "is_nonnegative" (Value) from host;
-    /// Whether each element of a float value is an element of a constant, possibly moved.
-    IsOfConstants "is_of_constants" (Value) from host;
+    /// Whether each element of a float value is a finite element of a constant, possibly moved.
+    IsFiniteWeights "is_finite_weights" (Value) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
     /// Whether a value is an output of its graph, or of a subgraph that captures it.

@@ -2,14 +2,16 @@
 
 use super::datum::Datum;
 use super::host::Host;
+use crate::graph::ElemType;
+use crate::infer;
 
 /// Fact about all elements of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Elements {
     /// None is negative; NaN is not negative.
     Nonnegative,
-    /// Each is an element of a constant.
-    OfConstants,
+    /// Each is a finite element of a constant.
+    FiniteConstants,
 }
 
 /// Operators whose results are elements of their first input.
@@ -57,9 +59,11 @@ const NONNEGATIVE_OF_FIRST: &[&str] = &[
     "ReduceMean",
 ];
 /// Operators whose result is nonnegative if all inputs are.
-const NONNEGATIVE_OF_ALL: &[&str] = &["Add", "Div", "Max", "Mean", "Min", "Mul", "Sum"];
+const NONNEGATIVE_OF_ALL: &[&str] = &["Add", "Div", "Mean", "Min", "Mul", "Sum"];
 /// Maximum number of values that are examined.
 const MAX_VALUES: usize = 64;
+/// Maximum number of elements of a weight that is read.
+const MAX_ELEMENTS: usize = 1 << 20;
 
 /// Returns true if the producers of a float value prove a fact about its elements.
 pub fn are<H: Host>(host: &H, value: H::Value, fact: Elements) -> bool {
@@ -75,20 +79,32 @@ struct Search<'h, H> {
 impl<H: Host> Search<'_, H> {
     fn holds(&mut self, value: H::Value) -> bool {
         let known = self.host.fact(value);
-        if self.left == 0 || !known.elem().is_some_and(|elem| elem.is_float()) {
+        let Some(elem) = known.elem().filter(|_| self.left > 0) else { return false };
+        if self.fact == Elements::Nonnegative && (elem.is_unsigned_integer() || elem == ElemType::Bool) {
+            return true;
+        }
+        if !elem.is_float() {
             return false;
         }
         self.left -= 1;
-        match self.fact {
-            _ if !known.is_const() => {
-                let makers = self.host.producers(value);
-                makers.into_iter().any(|(node, output)| output == 0 && self.proves(node))
-            }
-            Elements::Nonnegative => {
-                self.host.constant(value).is_some_and(|elements| is_nonnegative(&elements))
-            }
-            Elements::OfConstants => true,
+        if let Some(elements) = self.elements(value) {
+            return elements.into_iter().all(|element| match self.fact {
+                Elements::Nonnegative => element >= 0.0,
+                Elements::FiniteConstants => element.is_finite(),
+            });
         }
+        let makers = self.host.producers(value);
+        makers.into_iter().any(|(node, output)| output == 0 && self.proves(node))
+    }
+
+    /// Returns the elements of a constant; `None` if they are unknown or too many.
+    fn elements(&self, value: H::Value) -> Option<Vec<f64>> {
+        if let Some(array) = self.host.fact(value).as_const() {
+            return array.f64s().ok();
+        }
+        let weight = self.host.weight(value)?;
+        let is_small = weight.len().is_some_and(|len| len <= MAX_ELEMENTS);
+        is_small.then(|| infer::array(weight)?.f64s().ok())?
     }
 
     /// Returns true if the fact holds for the first output of a node.
@@ -108,12 +124,14 @@ impl<H: Host> Search<'_, H> {
         if name == "Concat" {
             return (0..inputs.len()).all(at);
         }
-        if fact == Elements::OfConstants {
+        if fact == Elements::FiniteConstants {
             return false;
         }
         NONNEGATIVE.contains(&name)
             || NONNEGATIVE_OF_FIRST.contains(&name) && at(0)
             || NONNEGATIVE_OF_ALL.contains(&name) && (0..inputs.len()).all(&mut at)
+            || name == "Max" && (0..inputs.len()).any(&mut at)
+            || name == "Where" && at(1) && at(2)
             || name == "Clip" && (at(1) || least.is_some_and(|least| is_nonnegative(&least)))
     }
 }

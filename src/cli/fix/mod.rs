@@ -15,6 +15,7 @@ mod summary;
 mod table;
 pub mod verify;
 
+use crate::cli::paths;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -143,6 +144,10 @@ fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Fa
     if args.in_place && args.inputs.iter().any(is_stdin) {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
+    [&args.output, &args.output_dir, &args.report]
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| paths::local(path).map(drop))?;
     let to_stdout = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::new("-o - and --report - would both write to standard output"));

@@ -59,6 +59,10 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         let look = output::look(&std::io::stdout(), args.color.when);
         return upgrade_rules::upgrade_rules(&args.upgrade_rules, look);
     }
+    [&args.baseline, &args.output_file]
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| paths::local(path).map(drop))?;
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
     let folders = rule_folders(args, &config);

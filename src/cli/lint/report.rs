@@ -25,6 +25,9 @@ pub fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, 
     if let Some(path) = baseline {
         found.remove_known(&path)?;
     }
+    if args.output_format.is_table() && args.statistics {
+        return Err(Failure::new("--statistics: not supported for --output-format arrow and parquet"));
+    }
     if args.output_format.is_table() {
         let table = encoded(&table::rows(&found.scanned, &found.findings), args.output_format)?;
         output::write_bytes(&table, args.output_file.as_deref())?;

@@ -75,6 +75,12 @@ pub fn rows(scanned: &[Scanned], findings: &[Finding]) -> Vec<Row> {
             own => rows.extend(own.iter().map(|finding| with(&empty, finding))),
         }
     }
+    // Findings about configurations come last.
+    rows.extend(rest.iter().map(|finding| {
+        let name = finding.file.clone();
+        let config = Scanned { name, etag: None, facts: None, findings: 1, is_known: false };
+        with(&about(&config), finding)
+    }));
     rows
 }
 

@@ -8,6 +8,7 @@ pub mod dead_code;
 pub mod declare_facts;
 pub mod declare_initializers;
 pub mod dedup_initializers;
+pub mod default_attributes;
 pub mod drop_imports;
 pub mod duplicate_names;
 pub mod dynamic;

@@ -1,10 +1,8 @@
 //! Rewrites every graph of a model by equality saturation.
 
-mod default_attributes;
-
 use std::collections::BTreeSet;
 
-use self::default_attributes::drop_defaults;
+use super::default_attributes::drop_defaults;
 use super::repair;
 use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
 use crate::diag::{Finding, RuleId};
@@ -111,7 +109,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
                 let is_changed = editor.apply(vec![*patch]) > 0;
                 rewritten.is_changed |= is_changed;
                 rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
-                drop_defaults(editor, graph, &target);
+                drop_defaults(editor, graph, |domain| target.opset(domain));
             }
         }
     }

@@ -23,6 +23,9 @@ use crate::diag::{Finding, Place};
 use crate::graph::{Model, RangeRead};
 use crate::proto::ModelProto;
 
+/// Maximum size of a file that is decoded again to find its unknown fields, in bytes.
+const LARGEST_SEARCHED: usize = 64 << 20;
+
 /// Reports a file that is not a model.
 fn unreadable(message: String) -> Finding {
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
@@ -130,6 +133,9 @@ fn decode(bytes: &Bytes) -> Result<ModelProto, Box<Finding>> {
 fn decoded(proto: &ModelProto, bytes: &Bytes, size: u64, omitted: u64) -> Vec<Finding> {
     // A file in another valid encoding has another length, too.
     if proto.encoded_len() as u64 + omitted == size {
+        return Vec::new();
+    }
+    if bytes.len() > LARGEST_SEARCHED {
         return Vec::new();
     }
     let unknown = forms::unknown_field(bytes.clone());

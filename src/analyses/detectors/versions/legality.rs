@@ -47,18 +47,16 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     if !found.is_empty() {
         return found.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, here)).collect();
     }
-    let superfluous = default_attributes(cx, id, &op, here);
-    if !superfluous.is_empty() {
-        return superfluous;
-    }
+    let mut superfluous = default_attributes(cx, id, &op, here);
     let target = cx.options.opset.and_then(|target| u16::try_from(target).ok());
     let Some(target) = target.filter(|&target| target != opset && node.domain().is_empty()) else {
-        return Vec::new();
+        return superfluous;
     };
     let epoch = schema::lookup(op.domain, op.name, opset).map(|schema| schema.epoch);
     let there = Bound { opset: target, as_stated: false };
     let illegal = schema::legal(&OpUse { epoch, ..op }, target).err();
-    illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
+    superfluous.extend(illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)));
+    superfluous
 }
 
 /// Reports attributes that only other versions of the operator have, with their default value.

@@ -76,7 +76,7 @@ impl<'t> Machine<'t> {
             return sample;
         }
         // The first batch is smaller if the data set has fewer samples.
-        let rows = size.int().zip(count).map(|(size, count)| size.min(count));
+        let rows = size.int().map(|size| count.map_or(size, |count| size.min(count)));
         self.collated(&sample, rows, node, 0)
     }
 
