@@ -75,7 +75,7 @@ impl Uri {
         &self.shown
     }
 
-    /// Returns true if the URI has a part that is not shown: a query, a fragment, a user name or a password.
+    /// Returns true if a part is not shown: a query, a fragment, a user name or a password.
     pub fn has_secrets(&self) -> bool {
         self.text != self.shown
     }

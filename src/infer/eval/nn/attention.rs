@@ -133,7 +133,7 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
         match masks_all(f64::NEG_INFINITY) {
             true => line.fill(0.0),
             // For ONNX Runtime, the lowest number masks out, too; for the specification, it does not.
-            false if masks_all(mask.lowest) => return Err(Refusal::Unsupported),
+            false if mask.lowest.is_some_and(masks_all) => return Err(Refusal::Unsupported),
             false => softmax_line(&mut line),
         }
         shown.extend(match mode {
@@ -163,7 +163,7 @@ struct Mask {
     /// Number of keys that are not padding, per sample.
     valid: Option<Vec<i64>>,
     /// Lowest number of the type of the mask.
-    lowest: f64,
+    lowest: Option<f64>,
 }
 
 impl Mask {
@@ -181,12 +181,12 @@ impl Mask {
         let given = cx.maybe(3)?.map(|mask| Mask::given(cx, mask, q, k)).transpose()?;
         let causal = cx.flag("is_causal", false)?;
         let (left, right) = (bound("left_window_size"), bound("right_window_size"));
-        let lowest = match cx.maybe(3)?.map(Array::elem) {
-            Some(ElemType::Float16) => f16::MIN.to_f64(),
-            Some(ElemType::Bfloat16) => bf16::MIN.to_f64(),
-            Some(ElemType::Float) => f64::from(f32::MIN),
+        let lowest = cx.maybe(3)?.map(|mask| match mask.elem() {
+            ElemType::Float16 => f16::MIN.to_f64(),
+            ElemType::Bfloat16 => bf16::MIN.to_f64(),
+            ElemType::Float => f64::from(f32::MIN),
             _ => f64::MIN,
-        };
+        });
         Ok(Mask { given, causal, left, right, offsets, valid, lowest })
     }
 
