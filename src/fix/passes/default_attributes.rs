@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::diag::rule_ids::ADAPTED_FORM;
 use crate::edit::{Change, Editor, Site};
 use crate::fix::pass::{Need, Pass};
-use crate::graph::{AttrValue, GraphId, Model, NodeId};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, scopes};
 use crate::schema::{self, AttrView};
 
 /// The pass.
@@ -16,17 +16,19 @@ pub const PASS: Pass = Pass {
     phases: &[],
     need: Need::Required,
     is_enabled: |_| true,
-    run: |editor, _| {
-        let graphs: Vec<_> = editor.model().graphs.ids().collect();
-        let mut is_changed = false;
-        for graph in graphs {
-            let imports: Vec<_> = domains(editor.model(), graph);
-            let opset = |domain: &str| imports.iter().find(|(known, _)| **known == *domain)?.1;
-            is_changed |= drop_defaults(editor, graph, opset);
-        }
-        Ok(is_changed)
-    },
+    run: |editor, _| Ok(drop_foreign(editor)),
 };
+
+/// Removes the attributes in all graphs; returns true if there is one.
+fn drop_foreign(editor: &mut Editor) -> bool {
+    let mut is_changed = false;
+    for graph in scopes::live(editor.model()) {
+        let imports = domains(editor.model(), graph);
+        let opset = |domain: &str| imports.iter().find(|(known, _)| **known == *domain)?.1;
+        is_changed |= drop_defaults(editor, graph, opset);
+    }
+    is_changed
+}
 
 /// Returns the domains of the nodes of a graph, with the opsets in force.
 fn domains(model: &Model, graph: GraphId) -> Vec<(Arc<str>, Option<i64>)> {
@@ -70,4 +72,23 @@ fn dropped(model: &Model, id: NodeId, opset: impl Fn(&str) -> Option<i64>) -> Ve
     };
     let gone = node.attrs.iter().filter(|attr| in_force.attr(&attr.name).is_none());
     gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fix::passes::testing::model;
+
+    #[test]
+    fn attributes_of_newer_opsets_are_removed() {
+        // At opset 17, ReduceMax has no `noop_with_empty_axes`.
+        let graph =
+            "g (float[N] x) => (float[] y) { y = ReduceMax <keepdims = 0, noop_with_empty_axes = 0> (x) }";
+        let mut editor = Editor::new(model(graph));
+        assert!(drop_foreign(&mut editor));
+        let model = editor.model();
+        let attrs = &model.nodes[model.graphs[model.main].nodes[0]].attrs;
+        assert_eq!(attrs.iter().map(|attr| &*attr.name).collect::<Vec<_>>(), ["keepdims"]);
+        assert!(!drop_foreign(&mut editor));
+    }
 }
