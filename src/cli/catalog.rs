@@ -9,9 +9,10 @@ use walkdir::WalkDir;
 
 use super::Failure;
 use super::output::{self, When};
+use crate::diag::counted;
 use crate::diag::reason;
 use crate::diag::{Finding, Level, render};
-use crate::graph::syntax::suggest::{closest, counted};
+use crate::graph::syntax::suggest::closest;
 use crate::rules::registry::{EXTENSION, RuleSet};
 use crate::rules::rule::RuleStatus;
 

@@ -8,8 +8,8 @@ use super::Failure;
 use super::catalog::has_files;
 use super::config::Config;
 use super::output::{self, When};
+use crate::diag::counted;
 use crate::diag::{Level, reason, render};
-use crate::graph::syntax::suggest::counted;
 use crate::targets::{EXTENSION, EvidenceKind, Profile, Targets};
 
 /// Returns the folders of `--targets` and of the configuration.

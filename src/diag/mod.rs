@@ -1,6 +1,7 @@
 //! Diagnostics: findings, their places, the sink that collects them, and renderers.
 
 pub mod applicability;
+mod counted;
 pub mod finding;
 pub mod picture;
 pub mod place;
@@ -13,6 +14,7 @@ pub mod selection;
 pub mod sink;
 
 pub use applicability::Applicability;
+pub use counted::counted;
 pub use finding::{Finding, Fix, Level};
 pub use place::{Cell, GraphPlace, Place, SourcePlace, TextPlace};
 pub use reason::reason;

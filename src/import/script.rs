@@ -9,9 +9,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{blocked, overload};
+use crate::diag::counted;
 use crate::diag::rule_ids::UNREADABLE_PART;
 use crate::diag::{Finding, Level, Place};
-use crate::graph::syntax::suggest::counted;
 use crate::graph::{ElemType, Tensor};
 use crate::read::pt2::Exported;
 use crate::read::state::State;

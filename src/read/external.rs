@@ -10,7 +10,7 @@ use super::file;
 pub use folders::DataFolders;
 
 mod folders;
-use crate::graph::syntax::suggest::counted;
+use crate::diag::counted;
 use crate::graph::{Metadata, Tensor, TensorData};
 
 /// Fault in the external data reference of a tensor.

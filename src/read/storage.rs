@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use bytes::Bytes;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::graph::syntax::suggest::counted;
+use crate::diag::counted;
 use crate::graph::{ElemType, Tensor};
 
 /// Maximum size of a tensor that is copied because it is deflated or not contiguous, in bytes.

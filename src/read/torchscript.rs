@@ -14,9 +14,9 @@ mod types;
 
 use std::sync::Arc;
 
+use crate::diag::counted;
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, TextPlace};
-use crate::graph::syntax::suggest::counted;
 use crate::torch::{Origin, Trace};
 
 /// Maximum number of characters of a line that a finding displays.

@@ -36,10 +36,7 @@ pub struct Entry {
 
 /// Returns the entry of a file.
 pub fn load(uri: &Uri) -> Option<Entry> {
-    if uri.has_secrets() {
-        return None;
-    }
-    let bytes = fs::read(path(&folder()?, uri)).ok()?;
+    let bytes = fs::read(path(uri)?).ok()?;
     decode(Bytes::from(bytes), uri)
 }
 
@@ -48,8 +45,7 @@ pub fn load(uri: &Uri) -> Option<Entry> {
 /// An ETag tells the versions of one URL only, and the query is not stored. A failure is ignored: the next run reads
 /// the file again.
 pub fn save(uri: &Uri, entry: &Entry) {
-    let Some(folder) = folder().filter(|_| !uri.has_secrets()) else { return };
-    let path = path(&folder, uri);
+    let Some(path) = path(uri) else { return };
     let Some(shard) = path.parent() else { return };
     let bytes = encode(uri, entry);
     if bytes.len() as u64 > SHARD_BYTES || fs::create_dir_all(shard).is_err() {
@@ -82,10 +78,11 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the path of an entry.
-fn path(folder: &Path, uri: &Uri) -> PathBuf {
+/// Returns the path of an entry; `None` if the file is not cached.
+fn path(uri: &Uri) -> Option<PathBuf> {
+    let folder = folder().filter(|_| !uri.has_secrets())?;
     let hash = hash(uri.shown().as_bytes());
-    folder.join(format!("{:02x}", hash % SHARDS)).join(format!("{hash:016x}"))
+    Some(folder.join(format!("{:02x}", hash % SHARDS)).join(format!("{hash:016x}")))
 }
 
 fn encode(uri: &Uri, entry: &Entry) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::diag::counted;
 use crate::diag::rule_ids::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId, ValueId};
@@ -33,10 +34,10 @@ fn bad_scale(cx: &LintContext, node: NodeId, input: usize, scale: f64) -> Findin
 }
 
 fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
-    let (plural, op) = (if size == 1 { "" } else { "s" }, &cx.model.nodes[node].op_type);
-    let message = format!("`{op}` has {scales} scales, but axis {axis} has {size} element{plural}");
+    let (op, elements) = (&cx.model.nodes[node].op_type, counted(size, "element"));
+    let message = format!("`{op}` has {scales} scales, but axis {axis} has {elements}");
     cx.at_node(PER_CHANNEL_SIZE, node, Part::Input(1), message)
-        .label(format!("must have {size} scale{plural}"))
+        .label(format!("must have {}", counted(size, "scale")))
         .help("set `axis` to the channel axis")
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::fix::verify::{self, Seen};
+use crate::diag::counted;
 use crate::graph::Model;
-use crate::graph::syntax::suggest::counted;
 use crate::rule_tests::numbers::{self, Claim, Outcome};
 use crate::rules::rule::{Phase, Safety};
 

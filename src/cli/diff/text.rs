@@ -3,9 +3,9 @@
 use super::Verdict;
 use crate::cli::fix::verify::Seen;
 use crate::cli::paint::{Style, paint};
+use crate::diag::counted;
 use crate::diag::render::Look;
 use crate::diff::{Divergence, Equivalence, NodeDescription, Row, Weight};
-use crate::graph::syntax::suggest::counted;
 
 /// The maximum number of rows of a table, and of names in a list.
 const ROWS: usize = 16;

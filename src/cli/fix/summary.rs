@@ -10,13 +10,13 @@ use super::operators::{Operator, operators};
 use super::table::table;
 use crate::cli::paint::{Style, paint};
 use crate::diag::Selection;
+use crate::diag::counted;
 use crate::diag::render::wrapped;
 use crate::diag::rule_ids::{DECLARED_TYPE, REQUESTED_SHAPE};
 use crate::edit::{Kind, Safety};
 use crate::fix::report::Entry;
 use crate::fix::{Outcome, Report};
 use crate::graph::Model;
-use crate::graph::syntax::suggest::counted;
 
 /// Maximum number of operators, texts or rules in a list.
 const LISTED: usize = 8;

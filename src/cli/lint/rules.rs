@@ -7,8 +7,8 @@ use super::settings::Settings;
 use crate::cli::catalog::{Catalog, RuleInfo};
 use crate::cli::{Failure, selectors};
 use crate::diag::Level;
+use crate::diag::counted;
 use crate::diag::render::Format;
-use crate::graph::syntax::suggest::counted;
 use crate::rules::rule::{Body, Phase};
 
 /// Families of rules that onnx-lint never reports: lowerings, conversions and decompositions.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use crate::cli::{Failure, Status, output};
+use crate::diag::counted;
 use crate::diag::reason;
 use crate::diag::render::{self, Look};
 use crate::graph::syntax::Source;
-use crate::graph::syntax::suggest::counted;
 use crate::rules::registry::rule_files;
 use crate::rules::syntax::upgrade;
 use crate::write::file::replace;
@@ -34,7 +34,7 @@ pub fn upgrade_rules(folders: &[PathBuf], look: Look) -> Result<Status, Failure>
         replace(path, |out| out.write_all(upgrade.text.as_bytes()))
             .map_err(|error| Failure::unwritable(path, &error))?;
     }
-    let words = upgraded.iter().map(|(_, upgrade)| upgrade.words).sum();
+    let words: usize = upgraded.iter().map(|(_, upgrade)| upgrade.words).sum();
     let (files, words) = (counted(upgraded.len(), "file"), counted(words, "word"));
     output::print(&format!("Upgraded {files} ({words} replaced); {current} already up to date.\n"))?;
     Ok(Status::Clean)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::diag::rule_ids::ADAPTED_FORM;
 use crate::edit::{Change, Editor, Site};
 use crate::fix::pass::{Need, Pass};
-use crate::graph::{AttrValue, GraphId, Model, NodeId, scopes};
+use crate::graph::{AttrValue, GraphId, Model, Node, scopes};
 use crate::schema::{self, AttrView};
 
 /// The pass.
@@ -23,43 +23,31 @@ pub const PASS: Pass = Pass {
 fn drop_foreign(editor: &mut Editor) -> bool {
     let mut is_changed = false;
     for graph in scopes::live(editor.model()) {
-        let imports = domains(editor.model(), graph);
-        let opset = |domain: &str| imports.iter().find(|(known, _)| **known == *domain)?.1;
-        is_changed |= drop_defaults(editor, graph, opset);
+        is_changed |= drop_defaults(editor, graph, |model, domain| model.opset(graph, domain));
     }
     is_changed
-}
-
-/// Returns the domains of the nodes of a graph, with the opsets in force.
-fn domains(model: &Model, graph: GraphId) -> Vec<(Arc<str>, Option<i64>)> {
-    let mut found: Vec<(Arc<str>, Option<i64>)> = Vec::new();
-    for &id in &model.graphs[graph].nodes {
-        let domain = model.nodes[id].domain();
-        if !found.iter().any(|(known, _)| **known == *domain) {
-            found.push((domain.into(), model.opset(graph, domain)));
-        }
-    }
-    found
 }
 
 /// Removes attributes that do not exist at the opset of a domain; returns true if there is one.
-pub fn drop_defaults(editor: &mut Editor, graph: GraphId, opset: impl Fn(&str) -> Option<i64>) -> bool {
-    let mut is_changed = false;
-    for id in editor.model().graphs[graph].nodes.clone() {
-        let dropped = dropped(editor.model(), id, &opset);
-        if !dropped.is_empty() {
-            let what =
-                format!("attributes of `{}` with default values removed", editor.model().nodes[id].op_name());
-            editor.drop_attributes(id, &dropped, Change::new(ADAPTED_FORM, Site::Node(id), what));
-            is_changed = true;
-        }
+pub fn drop_defaults(
+    editor: &mut Editor,
+    graph: GraphId,
+    opset: impl Fn(&Model, &str) -> Option<i64>,
+) -> bool {
+    let model = editor.model();
+    let nodes = model.graphs[graph].nodes.iter();
+    let found = nodes.map(|&id| (id, dropped(&model.nodes[id], |domain| opset(model, domain))));
+    let found: Vec<_> = found.filter(|(_, dropped)| !dropped.is_empty()).collect();
+    for (id, dropped) in &found {
+        let what =
+            format!("attributes of `{}` with default values removed", editor.model().nodes[*id].op_name());
+        editor.drop_attributes(*id, dropped, Change::new(ADAPTED_FORM, Site::Node(*id), what));
     }
-    is_changed
+    !found.is_empty()
 }
 
 /// Returns the attributes of a node that can be dropped.
-fn dropped(model: &Model, id: NodeId, opset: impl Fn(&str) -> Option<i64>) -> Vec<Arc<str>> {
-    let node = &model.nodes[id];
+fn dropped(node: &Node, opset: impl Fn(&str) -> Option<i64>) -> Vec<Arc<str>> {
     let in_force = opset(node.domain()).and_then(|opset| u16::try_from(opset).ok());
     let Some(in_force) = in_force.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset))
     else {

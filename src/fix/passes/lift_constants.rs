@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::diag::counted;
 use crate::diag::rule_ids::MOVED_CONSTANT;
 use crate::edit::{Change, Editor, Names, Site, initialize};
 use crate::extract::Target;
 use crate::fix::pass::{Need, Pass};
 use crate::fix::target::are_inputs;
-use crate::graph::syntax::suggest::counted;
 use crate::graph::{Def, Metadata, Model, Node, NodeId, TensorId, Value, ValueId, scopes};
 use crate::schema::{self, ValueType};
 

@@ -109,7 +109,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
                 let is_changed = editor.apply(vec![*patch]) > 0;
                 rewritten.is_changed |= is_changed;
                 rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
-                drop_defaults(editor, graph, |domain| target.opset(domain));
+                drop_defaults(editor, graph, |_, domain| target.opset(domain));
             }
         }
     }

@@ -30,11 +30,6 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     (letters > 1 && distance * 3 <= letters.max(3)).then_some(candidate)
 }
 
-/// Formats a count with its noun: "1 argument", "2 arguments".
-pub fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// Appends the closest candidate to `message` as a question.
 pub fn with_suggestion<'c>(
     message: String,

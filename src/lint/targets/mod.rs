@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::diag::counted;
 use crate::diag::rule_ids::TARGET_UNSUPPORTED;
 use crate::diag::{Finding, Level, Place};
-use crate::graph::syntax::suggest::counted;
 use crate::graph::{NodeId, ValueId};
 use crate::targets::{EvidenceKind, Judged, Profile, Range, Refusal, free_inputs, judge};
 use pieces::Pieces;

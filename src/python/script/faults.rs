@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use crate::diag::counted;
 use crate::diag::rule::RuleId;
 use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 
@@ -180,8 +181,8 @@ impl<'t> Machine<'t> {
             (_, Some((name, _))) => format!("`forward` has no parameter `{name}`"),
             (Some(name), None) => format!("`forward` gets no argument for its parameter `{name}`"),
             (None, None) => {
-                let plural = if extra == 1 { "" } else { "s" };
-                format!("`forward` gets {extra} more positional argument{plural} than it has parameters")
+                let more = counted(extra, "more positional argument");
+                format!("`forward` gets {more} than it has parameters")
             }
         };
         let fault = Fault {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use crate::diag::counted;
 use crate::diag::{Finding, Level, Place, rule_ids};
 
 use super::super::syntax::{Arguments, children, field, line, one_line};
@@ -207,7 +208,7 @@ impl<'t> Machine<'t> {
                                 format!("`{head}` is unrolled for the example, but a size in it is dynamic")
                             }
                             _ => {
-                                let items = super::tensor::counted(*number, "item");
+                                let items = counted(*number, "item");
                                 format!("`{head}` is fixed at {items}, but its length is dynamic")
                             }
                         },

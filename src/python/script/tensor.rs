@@ -113,11 +113,6 @@ pub fn shown(shape: &[Dim]) -> String {
     format!("[{}]", sizes.join(", "))
 }
 
-/// Formats a count with its noun: "1 channel", "3 channels".
-pub fn counted(count: i64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// A dtype of PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DType {

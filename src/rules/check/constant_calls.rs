@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::Faults;
 use super::scope::Scope;
 use crate::diag::Finding;
+use crate::diag::counted;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name};
-use crate::graph::syntax::suggest::counted;
 use crate::rules::func::Func;
 use crate::rules::syntax::ast::{
     EachAst, EachOver, ExprAst, ExprAstKind, FnAst, ParamAst, Statement, ValueAst, ValueAstKind,

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use crate::diag::Finding;
+use crate::diag::counted;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
-use crate::graph::syntax::suggest::{closest, counted};
+use crate::graph::syntax::suggest::closest;
 use crate::rules::expr::{Each, Expr, ExprKind, Over};
 use crate::rules::func::{Arg, Func};
 use crate::rules::rule::Count;

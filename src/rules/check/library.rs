@@ -2,8 +2,8 @@
 
 use super::Faults;
 use crate::diag::Finding;
+use crate::diag::counted;
 use crate::graph::syntax::ast::Name;
-use crate::graph::syntax::suggest::counted;
 use crate::rules::built_in;
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, FnAst, ValueAst, ValueAstKind};
 

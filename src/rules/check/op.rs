@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use crate::diag::Finding;
+use crate::diag::counted;
 use crate::graph::AttrKind;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Op};
-use crate::graph::syntax::suggest::{closest, counted};
+use crate::graph::syntax::suggest::closest;
 use crate::rules::rule::{Count, OpPat};
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind};
 use crate::schema::{self, Schema};

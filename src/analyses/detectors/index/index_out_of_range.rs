@@ -3,6 +3,7 @@
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::diag::counted;
 use crate::diag::rule_ids::{INDEX_OUT_OF_RANGE, NEGATIVE_INDEX};
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
@@ -14,7 +15,7 @@ pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_
 
 fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
-    let elements = if size == 1 { "1 element".to_owned() } else { format!("{size} elements") };
+    let elements = counted(size, "element");
     let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {elements}");
     // If the node is in a subgraph, the model may skip it when the axis is too short.
     let graph = &cx.model.graphs[cx.model.nodes[node].graph];

@@ -4,6 +4,7 @@ use super::super::export::dynamic_dims::DynamicDims;
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
+use crate::diag::counted;
 use crate::diag::rule_ids::SHAPE_MISMATCH;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim};
@@ -47,8 +48,7 @@ fn remark(cx: &LintContext, free: &DynamicDims, id: NodeId, node: &Node) -> Opti
     let texts: Vec<String> =
         demands.iter().map(|(size, least)| format!("`{size}` must be at least {least}")).collect();
     let pad = demands.iter().map(|(_, least)| least - 1).max()?;
-    let plural = if pad == 1 { "" } else { "s" };
-    let message = format!("`Pad` reflects {pad} element{plural}: {}", texts.join(", "));
+    let message = format!("`Pad` reflects {}: {}", counted(pad, "element"), texts.join(", "));
     let finding = cx.at_node(SHAPE_MISMATCH.at(Level::Info), id, Part::Whole, message);
     Some(finding.note("a reflection by n elements requires a size of n + 1 or more"))
 }

@@ -4,9 +4,9 @@ use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::analyses::repairs::{OutputRepair, outer_outputs};
+use crate::diag::counted;
 use crate::diag::rule_ids::BODY_SIGNATURE;
 use crate::diag::{Applicability, Finding, Sink};
-use crate::graph::syntax::suggest::counted;
 use crate::graph::{AttrValue, GraphId, Node, NodeId};
 
 /// Detector of SPC033.

@@ -4,6 +4,7 @@ use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::RuleId;
+use crate::diag::counted;
 use crate::diag::rule_ids::BAD_TENSOR_DATA;
 use crate::diag::{Finding, Sink};
 use crate::graph::syntax::dims;
@@ -178,8 +179,8 @@ fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
         return Some("is sparse, but its indices are not int64".to_owned());
     }
     let is_right = indices.dims == [count] || indices.dims == [count, rank];
-    let plural = if count == 1 { "" } else { "s" };
-    let why = format!("is sparse with {count} value{plural}, but indices of shape {}", dims(&indices.dims));
+    let values = counted(count, "value");
+    let why = format!("is sparse with {values}, but indices of shape {}", dims(&indices.dims));
     (!is_right).then_some(why)
 }
 

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use crate::diag::Level;
+use crate::diag::counted;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, AXIS_ORDER, AXIS_OUT_OF_RANGE, NAME_COUNT, UNKNOWN_AXIS_NAME};
 
 use super::super::super::report::Piece;
@@ -10,7 +11,7 @@ use super::super::torch::DIM;
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::request::Exporter;
-use super::{counted, dictionary_key, listed};
+use super::{dictionary_key, listed};
 
 /// An entry of `dynamic_axes` with a string as its key.
 struct Entry<'t> {

@@ -103,11 +103,6 @@ fn inner_key<'t>(key: Node<'t>, axis: &str, source: &str) -> Option<Node<'t>> {
     keys.into_iter().next()
 }
 
-/// Formats a count with its noun: "1 input", "2 inputs".
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// Returns names in backticks, separated by commas.
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

@@ -1,12 +1,13 @@
 //! `input_names` and `output_names`: more names than inputs or outputs, and repeated names.
 
 use crate::diag::Level;
+use crate::diag::counted;
 use crate::diag::rule_ids::NAME_COUNT;
 
 use super::super::value::Value;
 use super::check::{Check, Words};
+use super::listed;
 use super::request::Exporter;
-use super::{counted, listed};
 
 impl<'t> Check<'_, '_, 't> {
     /// Checks the number of input names, and repeated names of inputs and outputs.

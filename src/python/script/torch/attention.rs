@@ -6,9 +6,10 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::record::Taken;
-use super::super::tensor::{Dim, Tensor, counted, differ, shown};
+use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
+use crate::diag::counted;
 
 impl<'t> Machine<'t> {
     /// Evaluates an LSTM, GRU or RNN.

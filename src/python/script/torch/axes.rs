@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Dim, Tensor, counted, shown};
+use super::super::tensor::{DType, Dim, Tensor, shown};
 use super::super::value::Value;
+use crate::diag::counted;
 
 impl<'t> Machine<'t> {
     /// Evaluates operators that change at most one axis. All arguments must be positional.

@@ -4,9 +4,10 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, counted, shown};
+use super::super::tensor::{Dim, Tensor, shown};
 use super::super::unsupported::{UNEVEN_AVERAGE, UNEVEN_MAXIMUM};
 use super::super::value::Value;
+use crate::diag::counted;
 
 /// Parameters of a sliding window, one item for each spatial axis; `None` if unknown.
 #[derive(Clone, Debug)]

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, counted, differ, shown};
+use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
+use crate::diag::counted;
 
 impl<'t> Machine<'t> {
     /// Runs `forward` of a library class on an instance of it, or of a derived class.

@@ -4,8 +4,9 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{DType, Dim, Shape, Tensor, counted, shown};
+use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
 use super::super::value::Value;
+use crate::diag::counted;
 
 impl<'t> Machine<'t> {
     /// Returns true if autocast may change dtypes.

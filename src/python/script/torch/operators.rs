@@ -6,8 +6,9 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Tensor, counted, shown};
+use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
+use crate::diag::counted;
 
 /// Functions of one tensor whose result has its shape and dtype.
 const KEEPING: &str = "

@@ -6,9 +6,10 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, axis_index, counted, numel, shown};
+use super::super::tensor::{Dim, Tensor, axis_index, numel, shown};
 use super::super::value::Value;
 use super::create::MAX_DATA;
+use crate::diag::counted;
 
 impl<'t> Machine<'t> {
     /// Returns the index of an axis, and reports one out of range. `None` if it is unknown.
