@@ -16,6 +16,8 @@ pub enum Failure {
     NoCredentials(Scheme),
     /// The URI or the environment is incomplete.
     Configuration(String),
+    /// The endpoint in the environment is another machine and has no TLS.
+    NoTls(Scheme),
     /// The server does not support ranges, and the file exceeds this limit, in bytes.
     NoRanges(u64),
     /// The server sends another range than the requested one, or no range where one is promised.
@@ -62,6 +64,14 @@ impl fmt::Display for Failure {
                 write!(f, "there are no credentials in the environment: {}", credentials(*scheme))
             }
             Failure::Configuration(why) => f.write_str(why),
+            Failure::NoTls(scheme) => {
+                f.write_str("the endpoint has no TLS")?;
+                match scheme {
+                    Scheme::S3 => f.write_str(": set AWS_ALLOW_HTTP=true to send credentials without it"),
+                    Scheme::Az => f.write_str(": set AZURE_ALLOW_HTTP=true to send credentials without it"),
+                    Scheme::Gs | Scheme::Hf | Scheme::Http => Ok(()),
+                }
+            }
             Failure::NoRanges(limit) => write!(
                 f,
                 "the server does not support ranges, and the file is larger than {}: download it first",

@@ -72,8 +72,8 @@ impl Server {
 /// Opens a remote file and reads its start.
 ///
 /// # Errors
-/// The file does not exist or cannot be accessed, or it has the ETag `known`. A file of a server without ranges is read as a whole, within the
-/// limit of memory.
+/// The file does not exist or cannot be accessed, or it has the ETag `known`. A file of a server without ranges is read
+/// as a whole, within the limit of memory.
 pub fn open(uri: &Uri, limits: Limits, known: Option<&str>) -> Result<RemoteFile, Failure> {
     let server = Server::new(uri, limits)?;
     let cached = (limits.cache && known.is_none()).then(|| cache::load(uri)).flatten();
@@ -106,8 +106,11 @@ pub fn open(uri: &Uri, limits: Limits, known: Option<&str>) -> Result<RemoteFile
         (Err(Failure::NoRanges(_)), _) => {
             let (bytes, meta) = whole(&server, uri, limits)?;
             state.read = meta.size;
+            if known.is_some() && known == meta.e_tag.as_deref() {
+                return Err(Failure::Known);
+            }
             state.blocks.insert(0, bytes);
-            (meta.size, None)
+            (meta.size, meta.e_tag)
         }
         (Err(failure), _) => return Err(failure),
     };

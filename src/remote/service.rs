@@ -42,6 +42,8 @@ pub struct Service {
     /// Value of the header `Authorization`, which redirects to other servers do not get.
     pub authorization: Option<HeaderValue>,
     pub scheme: Scheme,
+    /// Whether HTTP without TLS is allowed to other machines than this one.
+    pub allows_http: bool,
 }
 
 impl HttpConnector for Service {
@@ -82,6 +84,9 @@ impl Service {
     /// Sends a request and follows its redirects.
     async fn follow(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let start: Url = url_of(&request)?;
+        if start.scheme() == "http" && !self.allows_http && !start.host_str().is_some_and(is_loopback) {
+            return Err(fail(Failure::NoTls(self.scheme)));
+        }
         if let Some(value) = &self.authorization {
             request.headers_mut().insert(AUTHORIZATION, value.clone());
         }

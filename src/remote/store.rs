@@ -82,7 +82,8 @@ fn http(
 }
 
 fn service(runtime: &Runtime, authorization: Option<HeaderValue>, scheme: Scheme) -> Service {
-    Service { direct: runtime.direct.clone(), public: runtime.public.clone(), authorization, scheme }
+    let (direct, public) = (runtime.direct.clone(), runtime.public.clone());
+    Service { direct, public, authorization, scheme, allows_http: allows_http(scheme) }
 }
 
 /// Returns the URL of a file of Hugging Face.
@@ -150,6 +151,16 @@ fn endpoint_is_local() -> bool {
         .find_map(|name| std::env::var(name).ok())
         .and_then(|endpoint| endpoint.parse::<Url>().ok());
     endpoint.is_some_and(|endpoint| endpoint.host_str().is_some_and(is_loopback))
+}
+
+/// Returns true if the environment allows HTTP without TLS to other machines.
+fn allows_http(scheme: Scheme) -> bool {
+    let name = match scheme {
+        Scheme::S3 => "AWS_ALLOW_HTTP",
+        Scheme::Az => "AZURE_ALLOW_HTTP",
+        Scheme::Gs | Scheme::Hf | Scheme::Http => return false,
+    };
+    std::env::var(name).is_ok_and(|value| matches!(&*value.to_ascii_lowercase(), "true" | "1" | "yes"))
 }
 
 /// Returns the number of attempts, and the time between them.

@@ -169,7 +169,7 @@ pub struct Args {
     #[arg(long, help_heading = "Remote files")]
     pub no_cache: bool,
 
-    /// ETags of URIs, with which their files need not be linted.
+    /// Shown URIs with the ETags of their files that need not be linted again.
     #[arg(skip)]
     pub known_etags: Vec<(String, String)>,
 

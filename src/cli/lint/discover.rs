@@ -45,7 +45,7 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
             found.inputs.push(Input { name, path: None, named: true, kind, content, remote: None });
         } else if let Some(uri) = Uri::parse(&path.to_string_lossy()) {
             let uri = uri.map_err(Failure::new)?;
-            let known = args.known_etags.iter().find(|(known, _)| known == uri.secret());
+            let known = args.known_etags.iter().find(|(known, _)| *known == **uri.shown());
             let source = Source::new(uri, args.limits());
             let source = known.map_or(source.clone(), |(_, etag)| source.unless(etag));
             found.inputs.push(Input::at(source));

@@ -8,6 +8,7 @@ mod parts;
 mod secrets;
 mod server;
 mod stores;
+mod tls;
 
 use std::ffi::OsStr;
 

@@ -79,8 +79,14 @@ impl Reply {
     }
 }
 
+/// A connection to a client.
+pub trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 /// A server that runs until its test ends.
 pub struct Server {
+    scheme: &'static str,
     port: u16,
     requests: Arc<Mutex<Vec<Request>>>,
     sent: Arc<Mutex<u64>>,
@@ -89,19 +95,31 @@ pub struct Server {
 impl Server {
     /// Starts a server that replies by `handler`.
     pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Server::over("http", |stream| Box::new(stream), handler)
+    }
+
+    /// Starts a server that replies by `handler`, over connections that `open` makes of TCP connections.
+    pub fn over(
+        scheme: &'static str,
+        open: impl Fn(TcpStream) -> Box<dyn Stream> + Send + Sync + 'static,
+        handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let server = Server { port, requests: Arc::default(), sent: Arc::default() };
+        let server = Server { scheme, port, requests: Arc::default(), sent: Arc::default() };
         let (requests, sent, handler) = (server.requests.clone(), server.sent.clone(), Arc::new(handler));
+        let open = Arc::new(open);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (requests, sent, handler) = (requests.clone(), sent.clone(), handler.clone());
+                let open = open.clone();
                 thread::spawn(move || {
-                    let request = read(&stream)?;
+                    let mut stream = open(stream);
+                    let request = read(&mut stream)?;
                     requests.lock().expect("no test failed").push(request.clone());
                     let reply = handler(&request);
                     *sent.lock().expect("no test failed") += length(&reply);
-                    write(stream, &reply).ok()
+                    write(&mut stream, &reply).ok()
                 });
             }
         });
@@ -116,7 +134,7 @@ impl Server {
 
     /// Returns the URL of a path, without the leading slash.
     pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}/{path}", self.port)
+        format!("{}://127.0.0.1:{}/{path}", self.scheme, self.port)
     }
 
     /// Returns the requests so far.
@@ -137,7 +155,7 @@ fn length(reply: &Reply) -> u64 {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+fn read(stream: &mut dyn Stream) -> Option<Request> {
     let mut lines = BufReader::new(stream.take(1 << 16)).lines();
     let start = lines.next()?.ok()?;
     let path = start.split(' ').nth(1)?.to_owned();
@@ -150,7 +168,7 @@ fn read(stream: &TcpStream) -> Option<Request> {
     Some(Request { path, headers })
 }
 
-fn write(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
+fn write(stream: &mut dyn Stream, reply: &Reply) -> std::io::Result<()> {
     if matches!(reply.body, Body::Silence) {
         thread::sleep(Duration::from_secs(60));
         return Ok(());
@@ -167,10 +185,11 @@ fn write(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
     stream.write_all(head.as_bytes())?;
     stream.write_all(b"\r\n")?;
     match &reply.body {
-        Body::Bytes(bytes) | Body::Short(_, bytes) => stream.write_all(bytes),
+        Body::Bytes(bytes) | Body::Short(_, bytes) => stream.write_all(bytes)?,
         Body::Endless => loop {
             stream.write_all(&[0; 4096])?;
         },
-        Body::Silence => Ok(()),
+        Body::Silence => {}
     }
+    stream.flush()
 }

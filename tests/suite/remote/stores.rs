@@ -35,6 +35,53 @@ fn s3_reads_ranges_with_a_signature() {
 }
 
 #[test]
+fn gs_reads_ranges() {
+    let content = large();
+    let server = Server::of(content.clone());
+    let endpoint = server.url("");
+    let known = [("GOOGLE_BASE_URL", endpoint.trim_end_matches('/')), ("GOOGLE_SKIP_SIGNATURE", "true")];
+    let ran = run("gs://bucket/dir/model.onnx", &known);
+    assert_eq!(ran, whole(&content, "gs://bucket/dir/model.onnx"));
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| request.path == "/bucket/dir%2Fmodel.onnx"), "{requests:?}");
+    assert!(server.sent() < 100_000);
+}
+
+#[test]
+fn az_reads_ranges_with_a_signature() {
+    let content = large();
+    let server = Server::of(content.clone());
+    let endpoint = server.url("");
+    let known = [
+        ("AZURE_STORAGE_USE_EMULATOR", "true"),
+        ("AZURITE_BLOB_STORAGE_URL", endpoint.trim_end_matches('/')),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
+        ("AZURE_STORAGE_ACCOUNT_KEY", "aHVzaDc="),
+    ];
+    let ran = run("az://container/dir/model.onnx", &known);
+    assert_eq!(ran, whole(&content, "az://container/dir/model.onnx"));
+    let requests = server.requests();
+    assert!(
+        requests.iter().all(|request| request.path == "/account/container/dir/model.onnx"),
+        "{requests:?}"
+    );
+    assert!(requests.iter().all(|request| request.header("authorization").starts_with("SharedKey account:")));
+    assert!(server.sent() < 100_000);
+}
+
+#[test]
+fn credentials_are_sent_to_other_machines_with_tls_only() {
+    let known = [
+        ("AWS_ENDPOINT_URL", "http://storage.invalid"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "hush7"),
+    ];
+    assert_fault(&run("s3://bucket/m.onnx", &known), "the endpoint has no TLS: set AWS_ALLOW_HTTP=true");
+    let known = [("GOOGLE_BASE_URL", "http://storage.invalid"), ("GOOGLE_SKIP_SIGNATURE", "true")];
+    assert_fault(&run("gs://bucket/m.onnx", &known), "the endpoint has no TLS");
+}
+
+#[test]
 fn a_denied_bucket_is_a_fault() {
     let server = Server::start(|_| Reply::new(403, "<Error><Code>AccessDenied</Code></Error>"));
     let endpoint = server.url("");
