@@ -43,8 +43,9 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
     model that cannot be read is a row with the code SPC001, not an exception. Its columns are described in
     `docs/remote.md`.
 
-    `etags` has the ETags of models that are linted already: a model whose ETag has not changed has no row. `deadline`
-    (seconds) and `memory` (MB) limit each model. Nothing is cached on disk.
+    `etags` has the ETags of models that are linted already, by URI as given or as in the column `uri`: a model whose ETag
+    has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model. Nothing is cached
+    on disk.
 
     Raises:
         OnnxLintError: an option is invalid, or pyarrow is not installed.
@@ -98,7 +99,8 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _batch(pa: Any, names: list[str], etags: Mapping[str, str], given: list[str]) -> Any:
-    known = [(name, etags[name]) for name in names if name in etags]
+    shown = [(name, _native.shown(name)) for name in names] if etags else []
+    known = [(own, etag) for name, own in shown if (etag := etags.get(name) or etags.get(own))]
     why, text = _native.scan([*given, *names], known)
     if why is not None:
         raise OnnxLintError(why, [])

@@ -4,7 +4,8 @@
     import onnx_lint.ray
 
     uris = ray.data.from_items([{"uri": "s3://bucket/a.onnx"}, {"uri": "s3://bucket/b.onnx"}])
-    found = uris.map_batches(onnx_lint.ray.Scan, batch_format="pyarrow", batch_size=64, concurrency=8)
+    workers = ray.data.ActorPoolStrategy(size=8)
+    found = uris.map_batches(onnx_lint.ray.Scan, batch_format="pyarrow", batch_size=64, compute=workers)
     found.write_parquet("findings")
 """
 

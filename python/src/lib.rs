@@ -68,6 +68,12 @@ mod _native {
         rows.map_or_else(|why| (Some(why), String::new()), |rows| (None, rows))
     }
 
+    /// Returns a URI as the rows of `scan` show it: without user name, password and query.
+    #[pyfunction]
+    fn shown(uri: &str) -> String {
+        command::shown(uri)
+    }
+
     /// Fixes a model; returns the error message, if any, the findings, and the model if `-o -` is passed.
     #[pyfunction]
     #[pyo3(signature = (args, model=None))]

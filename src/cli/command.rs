@@ -35,6 +35,7 @@ use super::{Failure, Status, confusion, crash, diff, failure, fix, generate, lin
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::fix::Report;
+use crate::remote::Uri;
 
 /// Runs `onnx-lint` and returns its exit status.
 pub fn onnx_lint(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
@@ -103,7 +104,7 @@ pub fn lint(
 
 /// Returns the findings of `onnx-lint` as rows of a table. A file that cannot be read is a row.
 ///
-/// A URI among `known`, with its ETag, has no row while its file has this ETag.
+/// `known` has URIs as rows show them, with ETags: a file that still has its ETag has no row.
 ///
 /// # Errors
 /// The arguments or the configuration are invalid.
@@ -113,6 +114,14 @@ pub fn scan(
 ) -> Result<Vec<Row>, Refusal> {
     let args = lint::args::Args { known_etags: known, ..parsed(args)? };
     Ok(guarded("onnx-lint", || lint::table::scan(&args))??)
+}
+
+/// Returns a URI or path as rows of a table show it: without user name, password and query.
+pub fn shown(uri: &str) -> String {
+    match Uri::parse(uri) {
+        Some(Ok(uri)) => uri.shown().to_string(),
+        _ => uri.to_owned(),
+    }
 }
 
 /// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
