@@ -6,6 +6,8 @@ import xml.etree.ElementTree as etree
 from types import SimpleNamespace
 
 import html5lib
+import pyarrow as pa
+import pyarrow.parquet as parquet
 from diff_cover.violationsreporters.java_violations_reporter import CheckstyleXmlDriver
 from diff_cover.git_path import GitPathTool
 from junitparser import Failure, JUnitXml
@@ -34,6 +36,21 @@ def test_json_schema_rejects_unknown_keys_and_values(findings):
         except ValueError:
             continue
         raise AssertionError(broken)
+
+
+def test_tables_have_the_findings(checkout, findings):
+    paths = {name: checkout.folder / f"findings.{name}" for name in ("arrow", "parquet")}
+    for name, path in paths.items():
+        checkout.lint(name, ".", "--output-file", str(path))
+    arrow, table = pa.ipc.open_file(paths["arrow"]).read_all(), parquet.read_table(paths["parquet"])
+    assert arrow.equals(table)
+    assert not arrow.schema.field("uri").nullable and arrow.schema.field("operators").type.value_type == pa.string()
+    rows = [row for row in table.to_pylist() if row["code"] is not None]
+    of_row = [(row["uri"], row["code"], row["severity"], row["fingerprint"], row["message"]) for row in rows]
+    keys = ("file", "code", "severity", "fingerprint", "message")
+    assert of_row == [tuple(finding[key] for key in keys) for finding in findings]
+    models = {path.name for path in (checkout.folder / "models").glob("*.onnx")}
+    assert {row["uri"].rsplit("/", 1)[-1] for row in table.to_pylist()} >= models
 
 
 def test_gitlab_report_has_required_keys_and_unique_fingerprints(checkout, findings):
