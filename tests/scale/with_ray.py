@@ -28,16 +28,16 @@ class Killed(onnx_lint.ray.Scan):
 def main() -> None:
     with bucket() as uris, tempfile.TemporaryDirectory() as folder:
         marker = Path(folder) / "killed"
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+        # One CPU more than workers: without a free one, other tasks of the dataset would wait forever.
+        ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
         rows = (
-            ray.data.from_items([{"uri": uri} for uri in uris])
-            .repartition(30)
+            ray.data.from_items([{"uri": uri} for uri in uris], override_num_blocks=30)
             .map_batches(
                 Killed,
                 fn_constructor_kwargs={"marker": str(marker), "isolated": True},
                 batch_format="pyarrow",
                 batch_size=10,
-                concurrency=2,
+                compute=ray.data.ActorPoolStrategy(size=2),
             )
             .take_all()
         )
