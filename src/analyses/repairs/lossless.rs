@@ -1,5 +1,7 @@
 //! Conversions that preserve values.
 
+use half::bf16;
+
 use crate::graph::ElemType;
 use crate::infer::Fact;
 use crate::torch::promotion::category;
@@ -40,7 +42,8 @@ fn range(elem: ElemType) -> Option<(f64, f64)> {
     let signed = |bits: i32| (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0);
     Some(match elem {
         ElemType::Float16 => (-65504.0, 65504.0),
-        ElemType::Bfloat16 | ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        ElemType::Bfloat16 => (bf16::MIN.to_f64(), bf16::MAX.to_f64()),
+        ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
         ElemType::Double => (f64::MIN, f64::MAX),
         ElemType::Int8 => signed(8),
         ElemType::Int16 => signed(16),

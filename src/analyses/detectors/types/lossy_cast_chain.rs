@@ -1,5 +1,7 @@
 //! DTY003 and DTY005: casts that overflow or lose precision.
 
+use half::bf16;
+
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
@@ -97,7 +99,8 @@ fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
 fn range(elem: ElemType) -> Option<(f64, f64)> {
     Some(match elem {
         ElemType::Float16 => (-65504.0, 65504.0),
-        ElemType::Bfloat16 | ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        ElemType::Bfloat16 => (bf16::MIN.to_f64(), bf16::MAX.to_f64()),
+        ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
         ElemType::Int8 => (-128.0, 127.0),
         ElemType::Int16 => (-32768.0, 32767.0),
         ElemType::Int32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
