@@ -169,11 +169,11 @@ fn checked(request: &HttpRequest, response: HttpResponse) -> Result<HttpResponse
     Ok(with_length(response))
 }
 
-/// Adds the length of the body, which object_store requires and a server may omit.
+/// Adds headers that object_store requires and a server may omit: the length of the body, and a date.
 fn with_length(mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
-    // It is not used, and not every server formats it as object_store requires.
-    headers.remove(LAST_MODIFIED);
+    // The date is not used, and not every server formats it as object_store requires.
+    headers.insert(LAST_MODIFIED, HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"));
     headers.entry(CONTENT_LENGTH).or_insert(HeaderValue::from(UNKNOWN_LENGTH));
     response
 }
