@@ -1,7 +1,8 @@
-"""Faulty PyTorch code for rules, and its correction. The pages of the rules show both.
+"""Faulty and corrected PyTorch code, which the pages of the rules show.
 
-Each part starts with the code of its rule and is linted separately, below these imports. A test checks that the rule finds
-the fault in the part `before`, unless it is visible only in the exported model, and that the part `after` has no findings.
+Each snippet starts with a comment that names its rule, such as EXP001. A test lints each snippet separately, below the
+imports of this file. The test checks that the rule finds the fault in the snippet `before`, unless the fault is visible
+only in the exported model, and that the snippet `after` has no findings.
 """
 import numpy as np
 import torch

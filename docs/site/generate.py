@@ -40,7 +40,7 @@ def linked(text: str, source: str, page: str) -> str:
 
 
 def outside_of_code(text: str, change) -> str:
-    """Changes a text, except for its code blocks."""
+    """Applies a function to a text, except to its code blocks."""
     parts = re.split(r"(^```.*?^```\n?)", text, flags=re.M | re.S)
     return "".join(part if part.startswith("```") else change(part) for part in parts)
 
@@ -54,7 +54,7 @@ def with_rules(text: str, page: str, codes: set) -> str:
         return f"[{code}]({relative(to, page)})" if code in codes and to != page else match[0]
 
     def change(line: str) -> str:
-        # Code spans, links and headings keep their text.
+        # Code spans, links, HTML tags and headings are not changed.
         parts = re.split(r"(`[^`]*`|\[[^\]]*\]\([^)]*\)|<[^>]*>)", line)
         return line if line.startswith("#") else "".join(
             part if index % 2 else CODE.sub(link, part) for index, part in enumerate(parts))
@@ -140,7 +140,7 @@ def commands(folder: Path) -> str:
 `COMMAND --generate bash` (`zsh`, `fish`, `elvish`, `powershell`) prints completions for a shell, and `--generate man` prints a
 man page.
 """
-    # The help shows options that are set in the environment, so the commands run with an empty one.
+    # `--help` shows the values of environment variables, so the commands run in an empty environment.
     for name in ("onnx-lint", "onnx-fix", "onnx-diff"):
         shown = subprocess.run([folder / name, "--help"], check=True, capture_output=True, text=True, env={"COLUMNS": "100"})
         text += f"\n## {name}\n\n```text\n{shown.stdout}```\n"
@@ -167,7 +167,7 @@ The command line overrides or extends the configuration. Editors can use its [JS
 
 
 def toml(key: str, value) -> str:
-    """Returns a key with its value as TOML; a table has a header."""
+    """Returns a key with its value as TOML; a dictionary becomes a table with a header."""
     if isinstance(value, dict):
         return f"[{key}]\n" + "".join(toml(name, inner) for name, inner in value.items())
     if isinstance(value, list) and value and isinstance(value[0], dict):

@@ -1,6 +1,7 @@
 """The Markdown documents of the repository that become pages of the site, in the order of its menu."""
 
-# Each row: path in the repository, page, title. A section is a row without a path.
+# Each row: path in the repository, page, title. A generated page has no path. A row without path and page is the title
+# of a section.
 DOCUMENTS = [
     ("README.md", "index.md", "Start"),
     ("", "", "Use"),
@@ -46,7 +47,7 @@ ASSETS = [
     ("LICENSE", "LICENSE.txt"),
 ]
 
-# The subjects of the families of rules.
+# The title of each family of rules.
 FAMILIES = {
     "CAL": "Calls of exporters",
     "EXP": "Baked-in values and other export faults",
