@@ -32,8 +32,8 @@ pub enum Numbers {
     Positive,
     /// Integers and floats of both signs.
     Signed,
-    /// Int64 vectors as long as the rank of the first output hold its sizes, like shape operands.
-    /// Other elements are positive integers or floats of both signs.
+    /// An int64 vector with one element per axis of the first output holds the shape of that output.
+    /// Elements of other inputs are positive integers or floats of both signs.
     Sizes,
     /// Floats include infinities, NaN and both zeros.
     Special,
@@ -51,7 +51,7 @@ impl fmt::Display for Numbers {
     }
 }
 
-/// Formats inputs, sorted by name: `x = float[1] {-2.375}`.
+/// Formats inputs, sorted by name, such as `x = float[1] {-2.375}`.
 pub fn text(inputs: &Inputs) -> String {
     let mut inputs: Vec<String> = inputs.iter().map(|(name, array)| format!("{name} = {array}")).collect();
     inputs.sort();
@@ -142,7 +142,7 @@ fn declared(port: &Port) -> Option<impl Iterator<Item = &DeclaredDim>> {
     }
 }
 
-/// Returns the size of a declared dimension; `None` if it is unspecified.
+/// Returns the size of a declared dimension, or `None` for an unnamed dynamic dimension.
 fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
     match dim {
         DeclaredDim::Value(size) => Some(*size),

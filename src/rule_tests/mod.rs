@@ -25,7 +25,7 @@ use numbers::{Claim, Outcome};
 use run::Runtime;
 
 /// Rule under test, and the other rules.
-/// These are added if the rule alone does not reach the target of an example.
+/// The other rules are added if the rule alone does not reach the target of an example.
 pub struct RuleTest<'r> {
     rule: &'r Rule,
     alone: RuleSet,
@@ -140,8 +140,8 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Applies the rule to an example; returns the result and its guarantee.
-    /// If the rule alone does not reach the target, the other rules are added. They must not suffice without
-    /// this rule.
+    /// If the rule alone does not reach the target, the other rules are added. The other rules
+    /// must not suffice without this rule.
     ///
     /// # Errors
     /// The reason why there is no result.
@@ -192,10 +192,7 @@ impl<'r> RuleTest<'r> {
         let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         if outcome.report.refused.contains(&*self.rule.code) {
-            return Err(format!(
-                "the rewrite contradicts inferred facts: {}",
-                outcome.report.notes.join("; ")
-            ));
+            return Err(format!("the rewrite was refused: {}", outcome.report.notes.join("; ")));
         }
         match outcome.findings.first() {
             None => Ok(outcome),

@@ -33,7 +33,7 @@ pub struct Claim<'r> {
 }
 
 impl Claim<'_> {
-    /// Returns whether inputs satisfy the assumptions; `None` if that is undecidable.
+    /// Returns whether inputs satisfy all assumptions; `None` if unknown.
     fn admits(&self, model: &Model, inputs: &Inputs) -> Option<bool> {
         let constant = |name: &str| {
             let (value, _) = model.values.iter().find(|(_, value)| *value.name == *name)?;
@@ -54,7 +54,7 @@ impl Claim<'_> {
     }
 }
 
-/// Returns whether an array satisfies an assumption; `None` if its elements do not determine it.
+/// Returns whether an array satisfies an assumption; `None` if the elements alone do not decide.
 fn holds(what: Assumption, array: &Array) -> Option<bool> {
     let all = |wanted: &dyn Fn(f64) -> bool| array.f64s().ok().map(|all| all.into_iter().all(wanted));
     match what {
@@ -102,7 +102,7 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
 }
 
 /// Like [`compare_in`], but skips inputs on which runtime and evaluator run the original differently.
-/// On these inputs, the runtime's results are unreliable, and it may even crash.
+/// If runtime and evaluator disagree, the runtime's results are unreliable, and the runtime may even crash.
 ///
 /// # Errors
 /// The reason why the runtime does not load the result.
@@ -220,7 +220,8 @@ fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
 }
 
 /// Returns the tolerance for rounding in a different order.
-/// It allows for a few units in the last place of intermediate results larger than the final ones.
+/// The tolerance allows errors of a few units in the last place of intermediate results, which can be larger
+/// than the final results.
 fn tolerance(elem: ElemType) -> f64 {
     match elem {
         ElemType::Double => 1e-9,

@@ -26,7 +26,7 @@ pub enum Unrunnable {
 impl fmt::Display for Unrunnable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unrunnable::NotDeterministic => f.write_str("its results are not deterministic"),
+            Unrunnable::NotDeterministic => f.write_str("the results of the model are not deterministic"),
             Unrunnable::NotEvaluated(op) => write!(f, "the evaluator does not support `{op}`"),
             Unrunnable::Inputs(why) => f.write_str(why),
         }

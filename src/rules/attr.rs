@@ -30,7 +30,7 @@ impl Datum {
         }
     }
 
-    /// Converts the default of an attribute; `None` for one that depends on the rank of an input.
+    /// Converts the default of an attribute; returns `None` if the default depends on the rank of an input.
     pub fn from_default(default: AttrDefault) -> Option<Datum> {
         Some(match default {
             AttrDefault::Int(int) => Datum::Int(int),
@@ -44,7 +44,7 @@ impl Datum {
         })
     }
 
-    /// Converts the default argument of a PyTorch operator; `None` if the default is `None`.
+    /// Converts the default argument of a PyTorch operator; returns `None` for the Python value `None`.
     pub fn from_literal(literal: &Literal) -> Option<Datum> {
         Some(match literal {
             Literal::None => return None,
@@ -72,7 +72,7 @@ impl Datum {
         Some(Datum::List(items))
     }
 
-    /// Converts to an attribute of this kind; `None` if it does not fit.
+    /// Converts a datum to an attribute of `kind`; returns `None` if the kind cannot represent it.
     /// Tensors are not converted here, because their owner allocates the ids.
     pub fn to_attr(&self, kind: AttrKind) -> Option<AttrValue> {
         Some(match (kind, self) {

@@ -46,17 +46,17 @@ impl<V: Copy, N> Match<V, N> {
         Match { nodes: vec![node], values: Vec::new(), attrs: Vec::new(), rests: Vec::new() }
     }
 
-    /// Returns the binding of a variable; `None` if the pattern does not bind it.
+    /// Returns the binding of a variable, or `None` if the pattern does not bind the variable.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values.get(usize::from(var.0))?.as_ref()
     }
 
-    /// Returns the number of pattern variables; those of the rewrite follow them.
+    /// Returns the number of pattern variables, after which the variables of the rewrite are numbered.
     pub fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// Returns the value of a variable that binds exactly one.
+    /// Returns the value of a variable that binds exactly one value.
     pub fn one(&self, var: VarId) -> Option<V> {
         match self.value(var)? {
             Binding::One(value) => Some(*value),
@@ -110,7 +110,8 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         Self::for_pattern(&direction.pattern, direction)
     }
 
-    /// Creates a state for a part of the pattern of `direction`.
+    /// Creates an empty state for `pattern`, which contains only the last nodes of the pattern of
+    /// `direction`.
     pub fn for_pattern(pattern: &Pattern, direction: &Direction) -> Self {
         let mut state = State {
             nodes: vec![None; pattern.nodes.len()],
@@ -144,7 +145,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         self.values[usize::from(var.0)].as_ref()
     }
 
-    /// Binds a variable; false if it is already bound to something else.
+    /// Binds a variable; returns false if the variable is already bound to a different value.
     #[must_use]
     pub fn bind(&mut self, var: VarId, binding: Binding<V>) -> bool {
         let slot = &mut self.values[usize::from(var.0)];
@@ -157,7 +158,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
-    /// Binds an attribute variable; false if it is already bound to something else.
+    /// Binds an attribute variable; returns false if the variable is already bound to a different datum.
     #[must_use]
     pub fn bind_attr(&mut self, var: AttrVarId, datum: Datum) -> bool {
         let slot = &mut self.attrs[usize::from(var.0)];
@@ -175,7 +176,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         self.rests.push((var, rest));
     }
 
-    /// Completes the match; `None` if a node of the pattern is missing.
+    /// Completes the match. Returns `None` if a node of the pattern is unmatched.
     pub fn finish(self) -> Option<Match<V, N>> {
         let nodes = self.nodes.into_iter().collect::<Option<Vec<N>>>()?;
         Some(Match { nodes, values: self.values, attrs: self.attrs, rests: self.rests })

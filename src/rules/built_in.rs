@@ -2,7 +2,7 @@
 //!
 //! Release and WebAssembly builds embed the files and the index. Debug builds read the folder `rules/`
 //! of the checkout at run time, so that rules can be edited without recompiling. In every build, the
-//! environment variable `ONNX_LINT_RULES` selects another folder.
+//! environment variable `ONNX_LINT_RULES` selects a different folder of rules.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -49,7 +49,7 @@ pub struct BuiltIn {
     pub files: &'static [(&'static str, &'static str)],
     /// Index entries of all rules.
     pub headers: &'static [RuleHeader],
-    /// Texts shared by rules: the defaults and functions of their files.
+    /// Texts that rules share: the `defaults` entry and the functions of each rule file.
     shared: &'static [&'static str],
 }
 
@@ -60,22 +60,23 @@ pub struct RuleHeader {
     pub code: &'static str,
     /// `double-transpose`.
     pub name: &'static str,
-    /// Name of its status, and the code of its successor.
+    /// Name of the rule's status, and the code of the successor of a deprecated rule.
     pub(super) status: (&'static str, Option<&'static str>),
-    /// Level of its findings; the highest one if they differ.
+    /// Highest level of the rule's findings.
     pub severity: Level,
-    /// First line of its docs.
+    /// First line of the rule's docs.
     pub summary: &'static str,
-    /// Code of the rule whose findings it fixes, if it reports none itself.
+    /// Code after `fixes`: the rule that reports the findings that this rule fixes.
     pub fixes: Option<&'static str>,
-    /// First opset at which it applies without a target.
+    /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
     /// For each node that all matches contain, the operators that it may have.
     pub needs: &'static [&'static [&'static str]],
     /// Phase; `None` for the page of a built-in analysis, which has no pattern.
     pub(super) phase: Option<Phase>,
     pub(super) path: &'static str,
-    /// Indices into [`BuiltIn::shared`]: the defaults of its file, and the functions that it calls.
+    /// Indices into [`BuiltIn::shared`]: the defaults of the rule's file, and the functions that the rule
+    /// calls.
     shared: &'static [usize],
     text: &'static str,
 }
@@ -87,7 +88,7 @@ impl RuleHeader {
         RuleStatus::of_words(name, successor).unwrap_or_default()
     }
 
-    /// Parses the rule, without examples. `None` if it has a fault.
+    /// Parses the rule, without examples, or returns `None` if the rule has a fault.
     pub(super) fn read(&self) -> Option<Rule> {
         let BuiltIn { shared, .. } = built_in();
         let mut text: String = self.shared.iter().flat_map(|&index| [shared[index], "\n"]).collect();
@@ -99,7 +100,7 @@ impl RuleHeader {
     }
 }
 
-/// Returns the built-in rules; none if they cannot be loaded. [`load`] returns the reason.
+/// Returns the built-in rules, or no rules if these cannot be loaded. [`load`] returns the reason.
 pub fn built_in() -> &'static BuiltIn {
     static NONE: BuiltIn = BuiltIn { files: &[], headers: &[], shared: &[] };
     load().unwrap_or(&NONE)
@@ -134,7 +135,7 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
 }
 
 /// Returns the paths and texts of the rule files below a folder, sorted by path.
-/// They are leaked, so that they have the lifetime of embedded ones.
+/// The texts are leaked to get the lifetime `'static` of embedded texts.
 fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str)]> {
     let mut files: Vec<(&str, &str)> = Vec::new();
     for entry in WalkDir::new(folder) {

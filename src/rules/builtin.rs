@@ -1,5 +1,5 @@
 //! Built-in analyses, which rule files name by `detect builtin::NAME`.
-//! Each has a page in `rules/lint`; `diag::rule_ids` lists them.
+//! Each analysis has a page in `rules/lint`; `diag::rule_ids` lists all analyses.
 
 use crate::diag::rule_ids;
 
@@ -14,7 +14,8 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// Returns true if ONNX text cannot express an example for this analysis.
-/// Such analyses inspect other formats or the encoding of a file, or describe changes by onnx-fix.
+/// Analyses without an example inspect other formats or the encoding of a file, or describe changes by
+/// onnx-fix.
 pub fn is_without_example(name: &str) -> bool {
     WITHOUT_EXAMPLE.contains(&name)
 }

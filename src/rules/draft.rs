@@ -26,7 +26,7 @@ pub struct PlannedOp {
 #[derive(Debug)]
 pub struct PlannedNode<V> {
     pub op: PlannedOp,
-    /// `None` for an omitted input; never the last one.
+    /// Inputs of the node; `None` for an omitted input. The last input is never omitted.
     pub inputs: Vec<Option<Item<V>>>,
     /// Whether each output is present.
     pub outputs: Vec<bool>,
@@ -61,7 +61,7 @@ pub enum Made {
 pub enum Unplanned {
     /// An expression of the rewrite is undefined here, so the rule does not apply.
     Undefined,
-    /// The rewrite is invalid, for this reason. For example, it uses an unknown operator.
+    /// The rewrite is invalid for this reason, such as an unknown operator.
     Malformed(String),
 }
 
@@ -87,23 +87,23 @@ impl<V> Slot<V> {
 
 /// Partial result of a rewrite.
 ///
-/// While conditions are evaluated, it contains only the names bound by `for …`.
+/// While conditions are evaluated, the draft contains only the values of names bound by `for …`.
 pub struct Draft<'a, V> {
     pub(super) rewrite: Option<&'a Rewrite>,
-    /// Values of names that only the rewrite has, and of those bound by `for …`.
+    /// Values of the names that only the rewrite has, including names bound by `for …`.
     slots: Vec<(VarId, Slot<V>)>,
     /// Replacements of pattern values.
     outputs: Vec<(VarId, Slot<V>)>,
     attrs: Vec<(AttrVarId, Datum)>,
     /// Outputs being computed, to detect an output that depends on itself.
     pub(super) open: FxHashSet<VarId>,
-    /// Numbers of the nodes of the rewrite that are planned, each with its index in `nodes`.
+    /// For each planned node, its number in the rewrite and its index in `nodes`.
     placed: Vec<(u16, usize)>,
     pub(super) nodes: Vec<PlannedNode<V>>,
     pub(super) values: Vec<Made>,
     pub(super) facts: Vec<Option<Fact>>,
     pub(super) tensors: Vec<Tensor>,
-    /// Reason why the rewrite is invalid, whatever the match.
+    /// Reason why the rewrite is invalid for every match.
     pub(super) malformed: Option<String>,
 }
 

@@ -39,7 +39,7 @@ impl Entry {
         }
     }
 
-    /// Returns the level of its findings; the highest one if they differ.
+    /// Returns the highest level of the rule's findings.
     pub fn severity(&self) -> Level {
         match self {
             Entry::Read(rule) => rule.severity,
@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// Returns the code of the rule whose findings it fixes, if it reports none itself.
+    /// Returns the code after `fixes`: the rule that reports the findings that this rule fixes.
     pub fn fixes(&self) -> Option<&str> {
         match self {
             Entry::Read(rule) => rule.fixes.as_deref(),
@@ -64,7 +64,8 @@ impl Entry {
     }
 
     /// Returns true if a direction of the rule may match in a model with these operators only.
-    /// Of a built-in rule, only the index entry counts, which names no operators for `rewrite both`.
+    /// For a built-in rule, only the index entry is consulted. The index entry of a rule with
+    /// `rewrite both` lists no operators, so the rule may always match.
     pub fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Entry::Read(rule) => rule
@@ -76,7 +77,7 @@ impl Entry {
         }
     }
 
-    /// Returns the phase in which the rule runs; `None` for the page of a built-in analysis.
+    /// Returns the phase in which the rule runs, or `None` for the page of a built-in analysis.
     pub fn phase(&self) -> Option<Phase> {
         match self {
             Entry::Read(rule) => Some(rule.phase),
@@ -84,7 +85,7 @@ impl Entry {
         }
     }
 
-    /// Returns the parsed rule; `None` if its text has a fault.
+    /// Returns the parsed rule, or `None` if the text of the rule has a fault.
     pub fn rule(&self) -> Option<&Rule> {
         match self {
             Entry::Read(rule) => Some(rule),

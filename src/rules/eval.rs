@@ -42,7 +42,7 @@ impl<'a, H: Host> Env<'a, H> {
         Env { host, found, draft: Draft::new(Some(rewrite)) }
     }
 
-    /// Evaluates a condition; `None` if it is undefined or not a bool.
+    /// Evaluates a condition; returns `None` if the result is undefined or not a bool.
     pub fn truth(&mut self, expr: &Expr) -> Option<bool> {
         match self.eval(expr)? {
             Datum::Bool(truth) => Some(truth),
@@ -50,7 +50,7 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
-    /// Evaluates an expression; `None` if it is undefined.
+    /// Evaluates an expression; returns `None` if the result is undefined.
     pub fn eval(&mut self, expr: &Expr) -> Option<Datum> {
         Some(match &expr.kind {
             ExprKind::Attr(var) => self.attr(*var)?,
@@ -123,7 +123,8 @@ impl<'a, H: Host> Env<'a, H> {
     }
 
     /// Evaluates And (`deciding` is false) or Or (`deciding` is true).
-    /// Returns `deciding` if one part has that value, and the opposite if all parts are defined.
+    /// Returns `deciding` if any operand equals `deciding`; otherwise, returns `!deciding` if all operands are
+    /// defined.
     fn decided(&mut self, parts: &[Expr], deciding: bool) -> Option<bool> {
         let mut all_defined = true;
         for part in parts {
@@ -340,7 +341,7 @@ fn text(text: &str) -> Option<Datum> {
     (!text.is_empty()).then(|| Datum::Str(text.into()))
 }
 
-/// Returns the dimensions as a list; `None` if one of them is unknown.
+/// Returns the dimensions as a list, or `None` if any dimension is unknown.
 fn dims(dims: &[Option<Dim>]) -> Option<Datum> {
     dims.iter().map(|dim| dim.clone().map(Datum::from)).collect::<Option<Vec<_>>>().map(Datum::List)
 }

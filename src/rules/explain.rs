@@ -60,17 +60,17 @@ impl Rule {
         match (&self.body, self.phase, self.safety) {
             (Body::Builtin(_), ..) => "Built-in analysis (not a pattern rule).",
             _ if self.is_lint_only() => "Reported only; there is no fix.",
-            (_, Phase::Lower, _) => "onnx-fix uses it to lower PyTorch operators to ONNX.",
-            (_, Phase::Convert, _) => "onnx-fix uses it to convert models to other opsets or targets.",
+            (_, Phase::Lower, _) => "onnx-fix uses the rule to lower PyTorch operators to ONNX.",
+            (_, Phase::Convert, _) => "onnx-fix uses the rule to convert models to other opsets or targets.",
             (_, Phase::Explore, Safety::Exact) => {
-                "onnx-fix applies it where the result costs less; results stay exactly equal."
+                "onnx-fix applies the rewrite where it lowers the cost; results stay exactly equal."
             }
             (_, Phase::Explore, Safety::Rounding) => {
-                "onnx-fix applies it where the result costs less; results may differ by rounding."
+                "onnx-fix applies the rewrite where it lowers the cost; results may differ by rounding."
             }
-            (_, _, Safety::Exact) => "onnx-fix fixes it; results stay exactly equal.",
-            (_, _, Safety::Rounding) => "onnx-fix fixes it; results may differ by rounding.",
-            (_, _, Safety::Unsafe) => "onnx-fix fixes it with --unsafe-fixes; results may change.",
+            (_, _, Safety::Exact) => "onnx-fix applies the rewrite; results stay exactly equal.",
+            (_, _, Safety::Rounding) => "onnx-fix applies the rewrite; results may differ by rounding.",
+            (_, _, Safety::Unsafe) => "onnx-fix applies the rewrite with --unsafe-fixes; results may change.",
         }
     }
 }

@@ -11,8 +11,9 @@ use super::func::Func;
 use super::var::{AttrVarId, VarId};
 
 /// Expression of a rule.
-/// It may be undefined, for example because of an unknown fact. In a condition, a `let` or a rewrite, the rule
-/// then does not match; in a message, it is printed as `?`.
+/// An expression may be undefined, for example because of an unknown fact. If an expression of a condition, a
+/// `let` or a rewrite is undefined, the rule does not match; in a message, an undefined expression is printed
+/// as `?`.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
@@ -35,7 +36,7 @@ pub enum ExprKind {
     /// `int64[2] {1,2}`.
     Tensor(Arc<Tensor>),
     List(Vec<Expr>),
-    /// `[body for p in parts]`.
+    /// A comprehension, such as `[body for p in parts]`.
     Each {
         body: Box<Expr>,
         each: Each,
@@ -61,26 +62,26 @@ pub enum ExprKind {
         left: Box<Expr>,
         right: Box<Expr>,
     },
-    /// `item in list`; `not in` is a [`ExprKind::Not`] around it.
+    /// `item in list`; `item not in list` is an [`ExprKind::Not`] around an [`ExprKind::In`].
     In {
         item: Box<Expr>,
         list: Box<Expr>,
     },
-    /// `is_like(text, "/encoder/**")`.
+    /// A glob match, such as `is_like(text, "/encoder/**")`.
     Like {
         text: Box<Expr>,
         form: Arc<GlobMatcher>,
     },
-    /// False if one part is false, even if another is undefined.
+    /// `and`: false if one operand is false, even if another operand is undefined.
     And(Vec<Expr>),
-    /// True if one part is true, even if another is undefined.
+    /// `or`: true if one operand is true, even if another operand is undefined.
     Or(Vec<Expr>),
 }
 
-/// Range of a comprehension: `for @i, x in xs` or `for @i in list`.
+/// Range of a comprehension, such as `for @i, x in xs` or `for @i in list`.
 #[derive(Clone, Debug)]
 pub struct Each {
-    /// Index among the values; the item itself if the range is a list.
+    /// Index among the values, or the item itself if the range is a list.
     pub attr: Option<AttrVarId>,
     pub over: Over,
 }
@@ -93,7 +94,7 @@ pub enum Over {
 }
 
 /// Arithmetic operator.
-/// It works element by element on two lists of equal length, or on a list and a number.
+/// An operator is applied element by element to two lists of equal length, or to a list and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     Add,
@@ -103,7 +104,7 @@ pub enum BinaryOp {
     Div,
     /// `//`: rounded down.
     FloorDiv,
-    /// `%`: has the sign of the divisor.
+    /// `%`: the remainder has the sign of the divisor.
     Mod,
 }
 

@@ -29,7 +29,7 @@ macro_rules! functions {
                 match self { $(Func::$func => $name),* }
             }
 
-            /// Returns its documentation.
+            /// Returns the documentation of the function.
             pub fn docs(self) -> &'static str {
                 match self { $(Func::$func => concat!($($doc, "\n"),*)),* }
             }
@@ -74,7 +74,7 @@ functions! {
     IsStored "is_stored" (Value) from host;
     /// Elements of a small constant, in row-major order.
     Const "const" (Value) from host;
-    /// Common value of all elements of a constant of any size; undefined if they differ.
+    /// Common value of all elements of a constant of any size; undefined if the elements differ.
     Filling "filling" (Value) from host;
     /// Only element of a constant with one element.
     Scalar "scalar" (Value) from host;
@@ -84,7 +84,8 @@ functions! {
     AtLeast "at_least" (Value, Expr) from host;
     /// Whether the producers of a float value prove that no element is negative.
     IsNonnegative "is_nonnegative" (Value) from host;
-    /// Whether each element of a float value is a finite element of a constant, possibly moved.
+    /// Whether each element of a float value is a finite element of a constant, for example of a
+    /// reshaped, sliced or concatenated constant.
     IsFiniteWeights "is_finite_weights" (Value) from host;
     /// Number of uses of a value: as node inputs, and as graph outputs.
     Uses "uses" (Value) from host;
@@ -98,17 +99,17 @@ functions! {
     Count "count" (Values) from host;
     /// Name of the node that produces a value, for rules that report or fix the plain graph.
     NodeName "node_name" (Value) from host;
-    /// Path of the module that a value comes from, as recorded by the exporter: `/encoder/layers.0`.
-    /// Undefined if the exporter recorded none.
+    /// Path of the module that a value comes from, such as `/encoder/layers.0`; undefined if the exporter
+    /// did not record the path.
     ModulePath "module_path" (Value) from host;
     /// `is_like(text, "/encoder/**")`: whether a text matches a glob literal.
     /// `*` matches anything but `/`, `**` matches anything, `?` one character but `/`.
     IsLike "is_like" (Expr, Expr);
     /// Opset version in force for ai.onnx or the given domain.
     Opset "opset" (Expr) optional 1 from host;
-    /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` has the same result for either `allowzero`.
-    /// This holds if each element of `s` is never 0, equals the size that would be copied, or is a nonzero
-    /// multiple of that size.
+    /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` has the same result for `allowzero` 0 and 1.
+    /// The results are equal if each element of the shape `s` is nonzero, equals the size of `x` that a 0
+    /// would copy, or is a nonzero multiple of that size.
     KeepsZeros "keeps_zeros" (Value, Value) from host;
     /// Whether two values have equal shapes.
     SameShape "same_shape" (Value, Value) from host;
@@ -131,7 +132,7 @@ functions! {
     Without "without" (Expr, Expr);
     /// `replace(list, index, item)`: the list with another item at the index.
     Replace "replace" (Expr, Expr, Expr);
-    /// `insert(list, index, item)`: the list with an item added before the one at the index.
+    /// `insert(list, index, item)`: the list with `item` added before the item at the index.
     Insert "insert" (Expr, Expr, Expr);
     /// `repeat(item, n)`: a list of `n` copies.
     Repeat "repeat" (Expr, Expr);
@@ -147,9 +148,9 @@ functions! {
     Sum "sum" (Expr);
     /// Product of a list of numbers.
     Product "product" (Expr);
-    /// Minimum of a list of numbers, or of two numbers; elementwise for two lists.
+    /// Minimum of a list of numbers, or of two arguments; elementwise if one of the two is a list.
     Min "min" (Expr, Expr) optional 1;
-    /// Maximum of a list of numbers, or of two numbers; elementwise for two lists.
+    /// Maximum of a list of numbers, or of two arguments; elementwise if one of the two is a list.
     Max "max" (Expr, Expr) optional 1;
     /// Absolute value of a number.
     Abs "abs" (Expr);
@@ -159,11 +160,11 @@ functions! {
     Cos "cos" (Expr);
     /// Whether a size is dynamic, not a number.
     IsFree "is_free" (Expr);
-    /// Whether two sizes are proved equal in every run; false if undecided.
+    /// Whether two sizes are proved equal in every run; false if equality is undecided.
     IsSame "is_same" (Expr, Expr);
     /// Whether every item equals the given one.
     All "all" (Expr, Expr);
-    /// `normalize_axes(list, rank)`: the axes, made non-negative; undefined if one is out of range.
+    /// `normalize_axes(list, rank)`: the axes, made non-negative; undefined if an axis is out of range.
     NormalizeAxes "normalize_axes" (Expr, Expr);
     /// `normalize_axis(axis, rank)`: like `normalize_axes`, for a single axis.
     NormalizeAxis "normalize_axis" (Expr, Expr);
@@ -183,8 +184,8 @@ functions! {
     IsFloat "is_float" (Expr);
     /// Whether a type is signed: a signed integer, or a float other than float8e8m0.
     IsSigned "is_signed" (Expr);
-    /// `is_op(@op, names)`: whether an operator is one of these, whatever its overload.
-    /// `max` stands for `max`, `max.dim` and so on; `max.dim` only for itself.
+    /// `is_op(@op, names)`: whether an operator has one of the names, in any overload.
+    /// The name `max` stands for `max`, `max.dim` and all other overloads; `max.dim` stands for itself only.
     IsOp "is_op" (Expr, Expr);
     /// `cast_fits(from, to)`: whether every value of the first type is representable in the second.
     CastFits "cast_fits" (Expr, Expr);
@@ -207,8 +208,9 @@ functions! {
     /// letters: `equation("...i,i", [3, 1])` is `"abc,c->ab"`.
     Equation "equation" (Expr, Expr) optional 1;
     /// Axes of a two-operand Einsum contraction, as seven lists.
-    /// They are the batch, own and reduced axes of the first operand, the same for the second, and the
-    /// permutation that orders batch, own axes of the first and own axes of the second into the result.
+    /// The lists are the batch, own and reduced axes of the first operand, then the same three lists for the
+    /// second operand, then the permutation from the order (batch axes, own axes of the first operand, own
+    /// axes of the second operand) to the axes of the result. An own axis occurs in one operand only.
     /// Undefined for an ellipsis, a letter repeated in one operand, and a letter reduced in one operand
     /// only.
     Contraction "contraction" (Expr);
@@ -232,7 +234,7 @@ impl Func {
     }
 
     /// Returns true if the result of the function can differ between equivalent values.
-    /// Rules that assert equalities must not depend on it.
+    /// Rules that assert equalities must not call these functions.
     pub fn asks_origin(self) -> bool {
         matches!(self, Func::IsStored | Func::NodeName | Func::ModulePath)
     }

@@ -14,7 +14,7 @@ use super::rule::OpPat;
 /// Graph in which patterns can be matched.
 ///
 /// In a plain graph, a value has at most one producer. In an e-graph, a value is an e-class, which can have
-/// several.
+/// several producers.
 pub trait Host {
     type Value: Copy + Eq + Ord + Hash + Debug;
     type Node: Copy + Eq + Ord + Hash + Debug;
@@ -22,16 +22,16 @@ pub trait Host {
     /// Returns the nodes that may have this operator, in a fixed order.
     fn nodes_of(&self, op: &OpPat) -> Vec<Self::Node>;
 
-    /// Returns true if a node has this operator, in the epoch that the pattern names, if any.
+    /// Returns true if a node has this operator, with the semantics of `op.epoch` if that is given.
     fn is(&self, node: Self::Node, op: &OpPat) -> bool;
 
     /// Returns the nodes that produce `value`, each with the index of the output.
     fn producers(&self, value: Self::Value) -> Vec<(Self::Node, usize)>;
 
-    /// Returns the inputs of a node; `None` for an omitted one.
+    /// Returns the inputs of a node; `None` for an omitted input.
     fn inputs(&self, node: Self::Node) -> Vec<Option<Self::Value>>;
 
-    /// Returns the outputs of a node; `None` for an omitted one.
+    /// Returns the outputs of a node; `None` for an omitted output.
     fn outputs(&self, node: Self::Node) -> Vec<Option<Self::Value>>;
 
     /// Returns the schema in force for a node, if its operator is known.
@@ -40,7 +40,7 @@ pub trait Host {
     /// Returns the names of the attributes of a node.
     fn attr_names(&self, node: Self::Node) -> Vec<&str>;
 
-    /// Returns an attribute of a node; `None` if it is omitted.
+    /// Returns an attribute of a node; `None` if the node omits the attribute.
     fn attr(&self, node: Self::Node, name: &str) -> Option<Datum>;
 
     /// Returns the inferred facts about a value.
@@ -64,14 +64,14 @@ pub trait Host {
     /// Returns the node that produces a value in the file; always `None` in an e-graph.
     fn maker(&self, value: Self::Value) -> Option<&Node>;
 
-    /// Returns the version imported for a domain ("" for ai.onnx); `None` if it is not imported.
+    /// Returns the opset imported for a domain ("" for ai.onnx); `None` if the domain is not imported.
     fn opset(&self, domain: &str) -> Option<i64>;
 
     /// Returns the known bounds of symbolic dimensions.
     fn bounds(&self) -> &Bounds;
 
     /// Returns the values whose shapes a rewrite of `node` may use at run time, nearest first.
-    /// There are none unless the rewrite lowers a program.
+    /// Returns an empty list if the host does not lower a program, because only lowerings may do this.
     fn sized(&self, _node: Self::Node) -> Vec<Self::Value> {
         Vec::new()
     }

@@ -1,18 +1,19 @@
 //! Index of the rule files: properties of each rule that are needed before it is parsed.
 //!
 //! `build.rs` includes this file to embed the index in release and WebAssembly builds; other builds compute it at run
-//! time. Of this crate, it may use only the modules [`needs`](super::needs) and [`outline`](super::outline).
+//! time. This file may use no modules of the crate except [`needs`](super::needs) and
+//! [`outline`](super::outline).
 
 use std::borrow::Cow;
 
 use super::needs;
 use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
 
-/// Index of a set of rule files. `'t` is the lifetime of their texts.
+/// Index of a set of rule files; `'t` is the lifetime of the texts of the files.
 #[derive(Debug, Default)]
 pub struct Index<'t> {
     pub rules: Vec<Indexed<'t>>,
-    /// Texts shared by rules: the defaults and functions of their files.
+    /// Texts that rules share: the `defaults` entry and the functions of each rule file.
     pub shared: Vec<&'t str>,
 }
 
@@ -23,17 +24,17 @@ pub struct Indexed<'t> {
     pub code: &'t str,
     pub name: &'t str,
     pub summary: &'t str,
-    /// Name of its status, and the code of its successor.
+    /// Name of the rule's status, and the code of the successor of a deprecated rule.
     pub status: (&'t str, Option<&'t str>),
-    /// Name of its level: `hint`.
+    /// Name of the level of the rule's findings: `hint`.
     pub severity: &'t str,
-    /// Code of the rule whose findings it fixes, if it reports none itself.
+    /// Code after `fixes`: the rule that reports the findings that this rule fixes.
     pub fixes: Option<&'t str>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
     /// For each node that all matches contain, the operators that it may have.
     pub needs: Vec<Vec<Cow<'t, str>>>,
-    /// Name of its phase; `None` for the page of a built-in analysis.
+    /// Name of the rule's phase; `None` for the page of a built-in analysis.
     pub phase: Option<&'t str>,
     /// Indices into [`Index::shared`]: defaults of the file, and functions that the rule calls.
     pub shared: Vec<usize>,
@@ -90,7 +91,7 @@ fn index_rule<'t>(
     let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
     let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
     let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
-    // A rewrite in both directions matches its own result, too.
+    // With `rewrite both`, the rewrite is a pattern, too, so the operators of `match` are not required.
     let needs = match own("rewrite") {
         Some("both") => Vec::new(),
         _ => needs::operators(rule.entry("match").unwrap_or_default()),

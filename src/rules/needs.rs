@@ -1,12 +1,12 @@
 //! Operators that the text of a pattern needs.
 //!
-//! `build.rs` includes this file. Of this crate, it may use only the module [`outline`](super::outline).
+//! `build.rs` includes this file, which may use no module of the crate except [`outline`](super::outline).
 
 use std::borrow::Cow;
 
 use super::outline::{is_word, skip_blank, skip_value, word};
 
-/// Signs between values, and the operators that they stand for.
+/// Symbols of binary operators in a pattern, and the names of the ONNX operators.
 const SIGNS: [(&str, &str); 11] = [
     ("==", "Equal"),
     ("!=", "Equal"),
@@ -30,7 +30,7 @@ pub fn operators(pattern: &str) -> Vec<Vec<Cow<'_, str>>> {
     let mut used: Vec<&str> = Vec::new();
     let mut operators = Vec::new();
     for (at, (targets, values)) in statements(pattern).into_iter().rev().enumerate() {
-        // The last node is always needed, and others if all alternatives of a needed node use them.
+        // The last node is always needed; others are needed if all alternatives of a needed value use them.
         if at == 0 || targets.iter().any(|target| used.contains(target)) {
             used.extend(names(&values));
             collect(values, &mut operators);
@@ -102,7 +102,7 @@ fn names<'t>(values: &[Value<'t>]) -> Vec<&'t str> {
     all
 }
 
-/// Adds the operators of each node that a value needs, whichever of its alternatives matches.
+/// Adds the operators of each node that a value needs in every alternative of the value.
 fn collect<'t>(values: Vec<Value<'t>>, operators: &mut Vec<Vec<Cow<'t, str>>>) {
     if values.len() == 1 {
         for value in values {
@@ -119,17 +119,17 @@ fn collect<'t>(values: Vec<Value<'t>>, operators: &mut Vec<Vec<Cow<'t, str>>>) {
 
 /// Value of a pattern, at the start of a text.
 struct Value<'t> {
-    /// For each of its outer nodes, the operators that it may have; empty if it is no call of an operator.
+    /// Possible operators of each outermost node of the value; empty unless the value is an operator call.
     nodes: Vec<Vec<Cow<'t, str>>>,
-    /// Its name, if it is only a name.
+    /// Name that the value consists of, if the value is not a call.
     name: Option<&'t str>,
-    /// Texts with its other nodes.
+    /// Texts of the operands and arguments of the value, which contain the inner nodes.
     inside: Vec<&'t str>,
     after: &'t str,
 }
 
 impl<'t> Value<'t> {
-    /// Reads operands with signs between them.
+    /// Reads operands and the binary operator symbols between them.
     fn of(text: &'t str) -> Self {
         let first = Value::operand(text);
         let Some((sign, rest)) = sign_at(first.after) else { return first };
@@ -157,7 +157,7 @@ impl<'t> Value<'t> {
         let begins =
             op_name(path).starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
         if !is_variable && path.is_empty() {
-            // Parentheses, a list, a string or a sign.
+            // The text begins with a parenthesis, a list, a string or another symbol.
             let rest = skip_value(text);
             let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
             return Value { nodes: Vec::new(), name: None, inside: vec![inside], after: rest };
@@ -196,7 +196,7 @@ impl<'t> Value<'t> {
     }
 }
 
-/// Reads a sign between two values, and returns its operator and the rest.
+/// Reads a binary operator symbol; returns the ONNX operator's name, and the text after the symbol.
 fn sign_at(text: &str) -> Option<(&'static str, &str)> {
     let text = skip_blank(text);
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, text.strip_prefix(sign)?)))
@@ -226,7 +226,7 @@ fn group<'t>(before: &str, mut text: &'t str, operators: &mut Vec<Cow<'t, str>>)
     }
 }
 
-/// Finds `sign` outside of strings.
+/// Returns the position of the first character `sign` outside of strings.
 fn close(text: &str, sign: char) -> Option<usize> {
     let mut in_string = false;
     text.char_indices().find_map(|(at, char)| {

@@ -2,14 +2,14 @@
 //!
 //! `build.rs` includes this file to index rules without parsing them, so it must not use the rest of
 //! the crate.
-//! A test checks that it agrees with the parser.
+//! A test checks that the outline agrees with the parser.
 
 /// Outline of a rule file: its items by kind, each in the order written.
 #[derive(Debug, Default)]
 pub struct Outline<'t> {
     /// `defaults { … }`.
     pub defaults: Vec<&'t str>,
-    /// `fn name(…) …` and `pattern name(…) …`, by name.
+    /// Names and texts of the definitions `fn name(…) …` and `pattern name(…) …`.
     pub functions: Vec<(&'t str, &'t str)>,
     pub rules: Vec<Outlined<'t>>,
 }
@@ -36,7 +36,7 @@ pub const KEYWORDS: [&str; 18] = [
     "where", "let", "assume", "rewrite", "detect", "example", "but",
 ];
 
-/// Keywords of language 2, and those that replace them.
+/// Keywords of language 2, each with the keyword that replaces it.
 pub const OLD_KEYWORDS: [(&str, &str); 2] = [("mends", "fixes"), ("given", "assume")];
 
 /// Keywords of examples, which are skipped when built-in rules are loaded.
@@ -109,7 +109,7 @@ pub fn skip_value(text: &str) -> &str {
     &text[scan.at..]
 }
 
-/// Returns true for a character of a word.
+/// Returns true for a character that words can contain: a letter, a digit or `_`.
 pub fn is_word(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
@@ -157,14 +157,15 @@ pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word) || OLD_KEYWORDS.iter().any(|(old, _)| *old == word)
 }
 
-/// Returns the keyword that replaces one of language 2, or the same one.
+/// Returns the current keyword for a keyword of language 2; returns any other keyword unchanged.
 fn current(keyword: &str) -> &str {
     OLD_KEYWORDS.iter().find(|(old, _)| *old == keyword).map_or(keyword, |(_, new)| new)
 }
 
 /// Returns true if the keyword at `at` begins an entry.
 ///
-/// A value may have the name of a keyword (`help = Relu (x)`), and the `at` in `example "…" at opset 13` begins none.
+/// A value may have the name of a keyword (`help = Relu (x)`), and the
+/// `at` in `example "…" at opset 13` does not begin an entry.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let after = text[at + word(&text[at..]).len()..].trim_start();
     let is_value = after.starts_with(['=', ',', '.', '?']);
@@ -173,12 +174,12 @@ fn is_entry(text: &str, from: usize, at: usize) -> bool {
 }
 
 /// Iterator over the characters outside of comments, with the bracket depth.
-/// Of a string, it returns only the opening quote.
+/// The iterator skips the content of strings and returns only their opening quotes.
 struct Scan<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
-    /// Depth before the last character.
+    /// Bracket depth before the last returned character.
     depth_before: usize,
 }
 

@@ -8,9 +8,9 @@ use crate::infer;
 /// Fact about all elements of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Elements {
-    /// None is negative; NaN is not negative.
+    /// No element is negative; NaN is not negative.
     Nonnegative,
-    /// Each is a finite element of a constant.
+    /// Each element is a finite element of a constant.
     FiniteConstants,
 }
 
@@ -97,7 +97,7 @@ impl<H: Host> Search<'_, H> {
         makers.into_iter().any(|(node, output)| output == 0 && self.proves(node))
     }
 
-    /// Returns the elements of a constant; `None` if they are unknown or too many.
+    /// Returns the elements of a constant; `None` if the elements are unknown or too many.
     fn elements(&self, value: H::Value) -> Option<Vec<f64>> {
         if let Some(array) = self.host.fact(value).as_const() {
             return array.f64s().ok();

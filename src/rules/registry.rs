@@ -60,7 +60,7 @@ impl RuleSet {
     }
 
     /// Returns the built-in rules that have a pattern, without their examples and without previews.
-    /// Each is parsed when first used, because few of the rules can match in one model.
+    /// Each rule is parsed on first use, because few of the rules can match in one model.
     pub fn patterns() -> RuleSet {
         RuleSet::with_previews().stable()
     }
@@ -70,18 +70,18 @@ impl RuleSet {
         RuleSet::with_previews().reporting().stable()
     }
 
-    /// Returns the rules of [`RuleSet::patterns`], and those that are previews.
+    /// Returns the rules of [`RuleSet::patterns`] and the preview rules.
     pub fn with_previews() -> RuleSet {
         RuleSet::brief(|brief| brief.phase.is_some())
     }
 
-    /// Returns the rules of this set that report findings of patterns. No rule is parsed.
+    /// Returns the rules of this set that report their matches as findings. No rule is parsed.
     #[doc(hidden)]
     pub fn reporting(&self) -> RuleSet {
         self.kept(|entry| matches!(entry.phase(), Some(Phase::Simplify | Phase::Fix)))
     }
 
-    /// Returns the rules of this set that are no previews. No rule is parsed.
+    /// Returns the rules of this set except previews. No rule is parsed.
     pub fn stable(&self) -> RuleSet {
         self.kept(|entry| !entry.is_preview())
     }
@@ -109,8 +109,8 @@ impl RuleSet {
     }
 
     /// Returns the rules of some phases that can match in a model with these operators.
-    /// Operators added by the rewrites of these rules count as present. With an opset, rules that apply only from a
-    /// later opset are left out and not parsed.
+    /// Operators added by the rewrites of these rules count as present. Rules that apply only after
+    /// `opset` are omitted and not parsed.
     #[doc(hidden)]
     pub fn within_reach(
         &self,
@@ -140,7 +140,7 @@ impl RuleSet {
         reached.filter_map(|(entry, _)| entry.rule()).collect()
     }
 
-    /// Adds the rules of a text in the rule language; `name` identifies it in findings.
+    /// Adds the rules of a text in the rule language; `name` identifies the text in findings.
     /// Rules with faults are dropped, as are rules whose code or name is already in use. Faults are
     /// returned.
     pub fn add_text(&mut self, name: &str, text: &str) -> Vec<Finding> {
@@ -255,7 +255,7 @@ impl RuleSet {
         RuleSet { entries: self.entries.iter().filter(is_wanted).cloned().collect() }
     }
 
-    /// Returns true if a code, code prefix or name selects any rule; `ALL` selects every one.
+    /// Returns true if a code, code prefix or name selects any rule; `ALL` selects every rule.
     pub fn knows(&self, selector: &str) -> bool {
         self.iter().any(|rule| is_meant(rule, selector))
     }
@@ -283,7 +283,7 @@ pub fn rule_files(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(files)
 }
 
-/// Returns true if a code, code prefix or name selects a rule; `ALL` selects every one.
+/// Returns true if a code, code prefix or name selects a rule; `ALL` selects every rule.
 #[doc(hidden)]
 pub fn is_meant(rule: &Rule, selector: &str) -> bool {
     selector == "ALL" || &*rule.name == selector || (!selector.is_empty() && rule.code.starts_with(selector))
@@ -323,9 +323,9 @@ mod tests {
             let missing = rule.directions().any(|one| !brief.needs.iter().all(|ops| holds(one, ops)));
             assert!(!missing, "{}: {:?}", rule.code, brief.needs);
             let whole = rule.whole.as_deref().unwrap_or(rule);
-            // A rewrite in both directions has none.
+            // With `rewrite both`, `needs` is empty.
             if !whole.has_alternatives() && whole.directions().count() < 2 {
-                // Neither the order nor repetitions matter.
+                // Compare sets: the order and repetitions of operators in `needs` do not matter.
                 let needs: BTreeSet<Vec<&str>> = brief.needs.iter().map(|ops| ops.to_vec()).collect();
                 assert_eq!(needs, operators(whole), "{}", rule.code);
             }
@@ -359,7 +359,7 @@ mod tests {
         (0..nodes).filter(is_own).map(operators).collect()
     }
 
-    /// `diag::rule_ids` is the table that code uses; users read the pages.
+    /// Checks that `diag::rule_ids`, the table for code, agrees with the rule pages, which users read.
     #[test]
     fn rule_ids_match_their_pages() {
         let (rules, _) = RuleSet::embedded();

@@ -4,7 +4,7 @@ use crate::graph::ElemType;
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
-/// Evaluates a function about element types; `None` if it is undefined for these arguments.
+/// Evaluates a function about element types; `None` if the function is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let first = elem(args.first()?)?;
     Some(match (func, &args[1..]) {
@@ -20,7 +20,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     })
 }
 
-/// Returns an element type. An integer represents it in attributes such as `to`.
+/// Converts a datum to an element type. In attributes such as `to`, an integer represents the type.
 pub fn elem(datum: &Datum) -> Option<ElemType> {
     match datum {
         Datum::Elem(elem) => Some(*elem),
@@ -30,7 +30,7 @@ pub fn elem(datum: &Datum) -> Option<ElemType> {
 }
 
 /// Finite numbers that a type can represent exactly.
-/// They are multiples of two to the power of `low` with at most `digits` significant bits.
+/// Each number is a multiple of two to the power of `low`, with at most `digits` significant bits.
 struct Range {
     digits: u32,
     low: i32,

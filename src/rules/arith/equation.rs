@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
-/// Evaluates a function about Einsum equations; `None` if it is undefined for these arguments.
+/// Evaluates a function about Einsum equations; `None` if the function is undefined for the arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Equation, [Datum::Str(text)]) => canonical(text).map(|text| Datum::Str(Arc::from(text))),
@@ -114,8 +114,8 @@ fn contraction(equation: &str) -> Option<Datum> {
             axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
         axes.map(Datum::List)
     };
-    // If the result lacks a letter that only one operand has, that operand is summed over it first. Such equations are
-    // not plain products.
+    // If the result lacks a letter that only one operand has, that operand is summed over the letter first.
+    // `contraction` is undefined for an equation with this sum, because the equation is no plain product.
     let order = axes(result, &made).filter(|_| made.len() == result.len())?;
     Some(Datum::List(vec![
         axes(&batch, first)?,
@@ -128,7 +128,7 @@ fn contraction(equation: &str) -> Option<Datum> {
     ]))
 }
 
-/// Canonicalizes an equation: `ij, jk` becomes `ab,bc->ac`.
+/// Canonicalizes an equation; for example, `ij, jk` becomes `ab,bc->ac`.
 /// Spaces are removed, the result is made explicit, and letters are renamed in order of first use.
 /// Returns `None` for more than 26 letters and for unsupported characters.
 fn canonical(text: &str) -> Option<String> {
@@ -153,7 +153,7 @@ fn canonical(text: &str) -> Option<String> {
 }
 
 /// Returns the implicit result of an equation without `->`.
-/// This is the ellipsis, if any, then the letters that occur once, in alphabetical order.
+/// The implicit result is the ellipsis, if any, then the letters that occur once, in alphabetical order.
 fn result(inputs: &str) -> String {
     let is_single = |letter: &char| inputs.chars().filter(|other| other == letter).count() == 1;
     let mut single: Vec<char> = inputs.chars().filter(char::is_ascii_alphabetic).filter(is_single).collect();

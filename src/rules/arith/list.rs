@@ -22,7 +22,7 @@ fn bound(index: i64, len: usize) -> Option<usize> {
     if i64::try_from(len) == Ok(index) { Some(len) } else { position(index, len) }
 }
 
-/// Evaluates a function about lists; `None` if it is undefined for these arguments.
+/// Evaluates a function about lists; `None` if the function is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let first = match args.first()? {
         Datum::List(items) => items,

@@ -45,9 +45,10 @@ fn elementwise(
 }
 
 /// Compares two data; `None` if the result is undefined.
-/// Symbolic dimensions are equal if their canonical forms are. Otherwise, the comparison of two symbolic dimensions, or
-/// of one and an integer, is undefined. Other data of different kinds are unequal, except for integers and floats, and
-/// for element types and their integer codes.
+/// Symbolic dimensions are equal if their canonical forms are equal. Comparing symbolic dimensions with
+/// different canonical forms, or a symbolic dimension with an integer, is undefined. All remaining
+/// data of different kinds are unequal, except that integers can equal floats, and element types can equal
+/// integer codes.
 pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     match op {
         CompareOp::Eq => equal(left, right),
@@ -64,10 +65,10 @@ pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     }
 }
 
-/// Returns whether two data are equal, or `None` if that is undefined.
-/// It is undefined for symbolic dimensions with different canonical forms, and for a symbolic dimension and
-/// an integer. It is also undefined for an absent attribute without a constant default; a rule can supply a
-/// value with `default(@a, item)`.
+/// Returns whether two data are equal, or `None` if equality is undefined.
+/// Equality is undefined for symbolic dimensions with different canonical forms, and for a symbolic dimension
+/// and an integer. Equality is also undefined for an absent attribute without a constant default; a rule can
+/// supply a value with `default(@a, item)`.
 fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     match (left, right) {
         (Datum::Absent, _) | (_, Datum::Absent) => None,
@@ -120,7 +121,7 @@ fn is_op(op: &str, name: &str) -> bool {
     op.strip_prefix(name).is_some_and(|overload| overload.is_empty() || overload.starts_with('.'))
 }
 
-/// Converts a count of items; `None` if it is negative or exceeds [`MAX_LIST`].
+/// Converts a number of items; returns `None` if the number is negative or exceeds [`MAX_LIST`].
 fn count(datum: &Datum) -> Option<usize> {
     match datum {
         Datum::Int(count) => usize::try_from(*count).ok().filter(|&count| count <= MAX_LIST),

@@ -81,8 +81,8 @@ fn as_dim(datum: &Datum) -> Option<Dim> {
 }
 
 /// Returns whether two numbers are equal.
-/// Attributes and most weights are 32-bit floats, while numbers in rules have 64 bits. A number that is
-/// representable in 32 bits therefore equals every number that rounds to it.
+/// A number that is representable as a 32-bit float equals every number that rounds to it, because attributes
+/// and most weights are 32-bit floats, while numbers in rules have 64 bits.
 pub fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     if let (Datum::Int(a), Datum::Int(b)) = (left, right) {
         return Some(a == b);
@@ -100,7 +100,7 @@ pub fn order(left: &Datum, right: &Datum) -> Option<Ordering> {
     }
 }
 
-/// Evaluates a function about numbers; `None` if it is undefined for these arguments.
+/// Evaluates a function about numbers; `None` if the function is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Sum, [Datum::List(items)]) => fold(BinaryOp::Add, 0, items),

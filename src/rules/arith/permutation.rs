@@ -4,7 +4,7 @@ use super::{int_list, ints};
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
-/// Evaluates a function about permutations; `None` if it is undefined for these arguments.
+/// Evaluates a function about permutations; `None` if the function is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Compose, [p, q]) => {
@@ -30,7 +30,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// Reads a permutation; `None` unless it contains each of 0 … n−1 exactly once.
+/// Converts a list to a permutation; `None` unless the list has each of 0 … n−1 exactly once.
 fn permutation(datum: &Datum) -> Option<Vec<usize>> {
     let Datum::List(items) = datum else { return None };
     let axes = ints(items)?.into_iter().map(|axis| usize::try_from(axis).ok());

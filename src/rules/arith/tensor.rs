@@ -9,7 +9,7 @@ use crate::infer::{self, eval::Array};
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
-/// Evaluates a function that creates a tensor; `None` if it is undefined for these arguments.
+/// Evaluates a function that creates a tensor; `None` if the function is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let tensor = match (func, args) {
         (Func::Tensor, [ty, Datum::List(items)]) => {

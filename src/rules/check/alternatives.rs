@@ -45,14 +45,14 @@ fn operator_variable(faults: &Faults, call: &CallAst) -> Finding {
 
 /// Combinations of the alternatives of a pattern.
 ///
-/// Their statements contain neither alternatives nor calls of patterns.
-/// A statement `y = x` gives a value a second name.
+/// The statements of a combination contain neither alternatives nor calls of patterns.
+/// The statement `y = x` makes `y` a second name of the value `x`.
 pub struct Expansions {
     pub all: Vec<Vec<Statement>>,
     pub partial: Partial,
 }
 
-/// Expands the statements of a pattern; `None` if there is a fault, which has been reported.
+/// Expands the statements of a pattern; reports faults and returns `None` if there are any.
 pub fn expand(
     statements: &[Statement],
     span: Span,
@@ -92,7 +92,7 @@ pub fn expand(
 
 /// Expands the definition of a pattern, to check it on its own.
 ///
-/// Its parameters remain names.
+/// The parameters of the pattern are not replaced by arguments.
 pub(super) fn expand_definition(
     pattern: &FnAst,
     library: Library,
@@ -117,9 +117,10 @@ pub(super) fn expand_definition(
 struct Expander<'a, 'f, 's> {
     library: Library<'a>,
     faults: &'f mut Faults<'s>,
-    /// For each choice, in the order met: index of the chosen alternative, and number of alternatives.
+    /// Index of the chosen alternative and number of alternatives, for each set of alternatives in source
+    /// order.
     chosen: Vec<(usize, usize)>,
-    /// Number of choices met so far.
+    /// Number of sets of alternatives expanded so far in this combination.
     next: usize,
     /// Number of patterns expanded so far, which makes their names unique.
     serial: usize,
@@ -138,7 +139,7 @@ struct Names {
 }
 
 impl Expander<'_, '_, '_> {
-    /// Moves on to the next combination; false after the last one.
+    /// Moves on to the next combination; returns false after the last combination.
     fn advance(&mut self) -> bool {
         while let Some((chosen, of)) = self.chosen.pop() {
             if chosen + 1 < of {
@@ -157,7 +158,7 @@ impl Expander<'_, '_, '_> {
         self.chosen[self.next - 1].0
     }
 
-    /// Expands a statement of `match`; reports one that only gives a value a second name.
+    /// Expands a statement of `match`; reports a statement that only gives a value a second name.
     fn written(&mut self, statement: &Statement) {
         if let Statement::Make { source: ValueAst { kind: ValueAstKind::Name(_), .. }, span, .. } = statement
         {

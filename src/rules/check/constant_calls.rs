@@ -1,6 +1,8 @@
-//! Calls of functions in expressions: `fn spread(@k, @n) = if(len(@k) == @n, @k, repeat(@k[0], @n))`.
+//! Calls of functions in expressions.
 //!
-//! The result of such a function is a constant. A call is replaced by its expression before it is checked.
+//! An example is `fn spread(@k, @n) = if(len(@k) == @n, @k, repeat(@k[0], @n))`. A function that an
+//! expression calls must return a constant. Each call is replaced by the expression of the function before
+//! the enclosing expression is checked.
 
 use std::sync::Arc;
 
@@ -32,8 +34,9 @@ fn not_the_name(faults: &Faults, ast: &ExprAst, param: &Name) -> Finding {
     faults.at(ast.span, format!("`{}` expects the name of a value", param.text))
 }
 
-/// Replaces the call of a function by its expression; `Some(None)` if there is no such function.
-/// Returns `None` after a fault, which has been reported.
+/// Replaces the call of a function by the expression of the function.
+/// Returns `Some(None)` if no function has this name.
+/// Reports a fault and returns `None` if the call is invalid.
 pub fn expanded(
     ast: &ExprAst,
     (name, args): (&Name, &[ExprAst]),

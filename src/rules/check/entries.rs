@@ -1,4 +1,4 @@
-//! Entries of a rule: checks that required ones are present, none is repeated, and every word is known.
+//! Checks that the required entries of a rule are present, none is repeated, and every word is known.
 
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::Span;
@@ -107,7 +107,7 @@ pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
-    /// Opset that determines the epoch of operators that the rewrite writes without a version.
+    /// Opset that determines the versions of operators that the rewrite writes without a version.
     pub at: Option<i64>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
@@ -180,12 +180,12 @@ impl Entries {
         collected
     }
 
-    /// Returns the statements of `match`, or none.
+    /// Returns the statements of `match`, or an empty slice if the rule has no `match`.
     pub fn pattern(&self) -> &[Statement] {
         self.matched.as_ref().map_or(&[], |(statements, _)| statements)
     }
 
-    /// Returns the span of `match`, or an empty one.
+    /// Returns the span of `match`, or an empty span if the rule has no `match`.
     pub fn match_span(&self) -> Span {
         self.matched.as_ref().map_or(Span::default(), |(_, span)| *span)
     }
@@ -195,7 +195,7 @@ impl Entries {
         self.rewrite.as_ref().map(|(_, statements, _)| statements.as_slice())
     }
 
-    /// Returns the span of `rewrite`, or an empty one.
+    /// Returns the span of `rewrite`, or an empty span if the rule has no `rewrite`.
     pub fn rewrite_span(&self) -> Span {
         self.rewrite.as_ref().map_or(Span::default(), |(_, _, span)| *span)
     }
@@ -218,7 +218,7 @@ impl Entries {
         }
     }
 
-    /// Requires an example on which the rule fires, and a similar one on which it does not.
+    /// Requires an example on which the rule fires, and a similar example on which the rule does not fire.
     /// Lowerings are exempt, as are analyses for which ONNX text cannot express an example.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
         // Examples cannot express PyTorch semantics: lowerings are tested against PyTorch itself.
@@ -249,7 +249,7 @@ impl Entries {
     }
 }
 
-/// Returns the opset if ai.onnx has it; reports it otherwise.
+/// Returns `opset` if it exists in ai.onnx; reports an opset that does not exist.
 fn known_opset(opset: i64, span: Span, faults: &mut Faults) -> Option<i64> {
     let newest = schema::latest("").map_or(0, i64::from);
     if !(1..=newest).contains(&opset) {
@@ -265,9 +265,9 @@ fn assumed(ast: AssumeAst, faults: &mut Faults) -> Option<(Assumed, Name)> {
     Some((Assumed { what, value: ast.value.text.clone() }, ast.value))
 }
 
-/// Returns the code of another rule, as in `fixes`.
+/// Returns the code of another rule, as in `fixes`; reports an invalid code.
 ///
-/// Whether that rule exists is checked once all files are read.
+/// The existence of the other rule is checked once all files are read.
 fn fixed(code: Name, faults: &mut Faults) -> Option<Name> {
     if !is_code(&code.text) {
         faults.push(bad_code(faults, &code));

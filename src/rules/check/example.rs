@@ -33,7 +33,8 @@ fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Fin
 
 /// Builds the models of the examples.
 ///
-/// Examples of an analysis may use undefined values, which an analysis may detect; those of a pattern may not.
+/// Examples of an analysis may use undefined values, which an analysis may detect; examples of a pattern may
+/// not.
 pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> Vec<Example> {
     for (index, example) in asts.iter().enumerate() {
         if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {
@@ -124,7 +125,7 @@ fn node_uses(node: &ast::Node<ast::AttrSyntax>, name: &str) -> bool {
 }
 
 /// Completes a graph with the header and the functions of its example.
-/// If the example has no header, one for `opset` is added.
+/// If the example has no header, a header for `opset` is added.
 fn whole(example: &ExampleAst, graph: ast::Graph, opset: i64) -> ast::Model {
     let header = example.header.clone().unwrap_or_else(|| header(&graph, opset));
     ast::Model { header, graph, functions: example.functions.clone() }

@@ -221,7 +221,7 @@ fn call(
     }
 }
 
-/// Checks `is_like`. Its glob must be a literal, because it is compiled once.
+/// Checks `is_like`, whose glob must be a literal, because the glob is compiled only once.
 fn like(args: Vec<Expr>, faults: &mut Faults) -> Option<ExprKind> {
     let [text, form] = <[Expr; 2]>::try_from(args).ok()?;
     let glob = match &form.kind {

@@ -7,7 +7,7 @@ use crate::rules::rule::{Count, EachTerm, FoldTerm, Term};
 use crate::rules::syntax::ast::{EachAst, FoldAst, ValueAst};
 
 impl Checker<'_, '_, '_, '_> {
-    /// Checks `fold sum = x for @i in list: Add (sum, @i)`.
+    /// Checks a fold, such as `fold sum = x for @i in list: Add (sum, @i)`.
     pub(super) fn fold(&mut self, fold: &FoldAst) -> Option<(Term, Count)> {
         let (initial, count) = self.value(&fold.initial)?;
         let names = self.scope.names();
@@ -17,7 +17,7 @@ impl Checker<'_, '_, '_, '_> {
         Some((Term::Fold(Box::new(FoldTerm { initial, var, each: each? })), count))
     }
 
-    /// Checks a comprehension: `[Relu (x) for @i, x in xs]`.
+    /// Checks a comprehension, such as `[Relu (x) for @i, x in xs]`.
     pub(super) fn each(&mut self, each: &EachAst<ValueAst>) -> Option<(Term, Count)> {
         Some((Term::Each(Box::new(self.each_term(each)?)), Count::Many))
     }

@@ -53,7 +53,7 @@ fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
 fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
     faults
         .at(var.span, format!("`let @{}` cannot be reversed", var.text))
-        .related(faults.place(both), "`rewrite both` makes each side a pattern")
+        .related(faults.place(both), "`rewrite both` makes the rewrite a pattern, too")
         .help("write two rules, one for each direction")
 }
 
@@ -70,7 +70,7 @@ fn alternatives_in_both(faults: &Faults, both: Span) -> Finding {
 }
 
 /// Reports a lowering of an ONNX operator.
-/// It would never run, since PyTorch programs contain no ONNX operators.
+/// The lowering would never apply, since PyTorch programs contain no ONNX operators.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
         .at(
@@ -98,7 +98,7 @@ struct Context<'a> {
     is_whole: bool,
 }
 
-/// Checks a rule with one or several codes. Returns none if it has an error, which has been reported.
+/// Checks a rule with one or several codes; reports errors. Returns no rules if there are errors.
 fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Vec<Rule> {
     let (code, name) = (ast.code.clone(), ast.name.clone());
     let Some((whole, mut entries)) = check_whole(ast, context, faults) else { return Vec::new() };

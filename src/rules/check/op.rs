@@ -16,7 +16,7 @@ use crate::schema::{self, Schema};
 
 use super::Faults;
 
-/// Domains to suggest for a misspelled one.
+/// Domains to suggest for a misspelled domain.
 const DOMAINS: [&str; 3] = ["com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training"];
 
 fn unknown_op(faults: &Faults, op: &Op) -> Finding {
@@ -102,7 +102,7 @@ pub struct Versions {
     schemas: Vec<&'static Schema>,
 }
 
-/// Finds the versions of an operator; reports an unknown one.
+/// Finds the versions of an operator; reports an unknown operator.
 pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
     let domain: Arc<str> = if &*op.domain == "ai.onnx" { Arc::from("") } else { op.domain.clone() };
     let epoch = op.epoch.map(|(epoch, _)| u16::try_from(epoch).unwrap_or(0));
@@ -134,8 +134,8 @@ impl Versions {
         &self.schemas
     }
 
-    /// Resolves the epoch of an ai.onnx operator that is written without one.
-    /// It is the epoch in force at `opset`, or the first epoch if the operator was added later.
+    /// Resolves an ai.onnx operator that is written without a version, to the version in force at `opset`.
+    /// If the operator was added after `opset`, resolves it to its first version.
     pub fn at(self, opset: Option<i64>) -> OpPat {
         let at = opset.filter(|_| self.op.epoch.is_none() && self.op.domain.is_empty());
         let Some(opset) = at.and_then(|opset| u16::try_from(opset).ok()) else { return self.op };
@@ -143,12 +143,12 @@ impl Versions {
         OpPat { epoch: in_force.map(|schema| schema.epoch), ..self.op }
     }
 
-    /// Returns the kind of an attribute; `None` if the operator or the attribute is unknown.
+    /// Returns the kind of an attribute, or `None` if the operator or the attribute is unknown.
     pub fn kind(&self, name: &str) -> Option<AttrKind> {
         self.schemas.iter().rev().find_map(|schema| schema.attr(name)).map(|spec| spec.kind)
     }
 
-    /// Checks that some version accepts the number of inputs, and some version the number of outputs.
+    /// Checks that an operator version accepts the number of inputs, and likewise the number of outputs.
     pub fn check_counts(&self, op: &Op, inputs: &[Count], outputs: &[Count], faults: &mut Faults) {
         let Some(newest) = self.schemas.last() else { return };
         let written = inputs.len();
@@ -167,7 +167,7 @@ impl Versions {
         }
     }
 
-    /// Checks that attributes are known and not repeated, and that no required one is missing.
+    /// Checks that attributes are known and not repeated, and that no required attribute is missing.
     /// An attribute is required if all versions of the operator require it.
     pub fn check_attrs(&self, call: &CallAst, faults: &mut Faults) {
         for (index, attr) in call.attrs.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Versions {
     }
 }
 
-/// Returns the minimum number of values: `b?` and `xs...` may bind none.
+/// Returns the minimum number of values; the operands `b?` and `xs...` may bind no value.
 fn surely(operands: &[Count]) -> usize {
     operands.iter().filter(|count| **count == Count::One).count()
 }

@@ -1,6 +1,6 @@
 //! Operator variables: `y = @op in [Add, Sub] (a, b)` expands to one direction for each operator.
-//! In each, `@op` is that operator in the pattern and the rewrite, and its name in conditions and
-//! messages.
+//! In each direction, `@op` stands for the direction's operator in the pattern and the rewrite, and for the
+//! operator's name in conditions and messages.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ fn chosen_in_rewrite(faults: &Faults, var: &Name) -> Finding {
 #[derive(Clone, Default)]
 pub struct Choice<'a>(Vec<(&'a Name, &'a Op)>);
 
-/// Returns every combination of operators; without lists, one empty combination.
+/// Returns every combination of operators, or one empty combination if there are no lists.
 /// Reports faults in the lists.
 pub fn choices<'a>(entries: &'a Entries, faults: &mut Faults) -> Vec<Choice<'a>> {
     let mut lists: Vec<&OpVar> = Vec::new();
@@ -119,8 +119,8 @@ impl<'a> Choice<'a> {
         Cow::Owned(statements)
     }
 
-    /// Removes the optional attributes (`<dim = @d?>`) that only other operators of a list have.
-    /// Returns their variables, which have no value.
+    /// Removes the optional attributes (`<dim = @d?>`) of listed operators that the chosen operator lacks.
+    /// Returns the variables of the removed attributes, which have no value.
     /// `all` contains the choices of all operators.
     pub fn drop_absent_attributes(&self, statements: &mut Cow<[Statement]>, all: &[Choice]) -> Vec<Name> {
         let mut absent = Vec::new();
@@ -152,7 +152,7 @@ impl<'a> Choice<'a> {
         absent
     }
 
-    /// Replaces `@op` by the operator as listed, and `@op@1` by the operator in the epoch of version 1.
+    /// Replaces `@op` by the operator as listed, and `@op@1` by version 1 of the operator.
     fn name(&self, op: &mut Op) {
         let Some(var) = &op.var else { return };
         if let Some((_, chosen)) = self.0.iter().find(|(name, _)| name.text == var.name.text) {

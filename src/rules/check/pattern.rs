@@ -218,7 +218,7 @@ fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> OperandPa
         return OperandPat::Absent;
     }
     let id = match scope.find(&operand.name.text) {
-        // Each `_` is another value.
+        // Each `_` is a new variable, so different `_` can match different values.
         _ if &*operand.name.text == "_" => {
             scope.add(&"".into(), scope::count(operand.many), None, operand.span)
         }
@@ -278,7 +278,7 @@ fn attribute(
     Some(AttrPat { name: attr.name.text.clone(), pat, span: attr.span })
 }
 
-/// Evaluates a literal; `None` for other expressions.
+/// Evaluates a literal, or returns `None` for an expression that is not a literal.
 fn literal(ast: &ExprAst) -> Option<Datum> {
     Some(match &ast.kind {
         ExprAstKind::Int(int) => Datum::Int(*int),

@@ -62,7 +62,7 @@ fn not_a_call(faults: &Faults, span: Span) -> Finding {
 }
 
 /// Checks the statements against the pattern bound in `scope`.
-/// An operator written without a version (`Relu`, not `Relu@14`) has the epoch in force at opset `at`.
+/// An operator written without a version (`Relu`, not `Relu@14`) has the version in force at opset `at`.
 pub fn rewrite(
     statements: &[Statement],
     pattern: &Pattern,
@@ -92,7 +92,7 @@ pub(super) struct Checker<'r, 'a, 'f, 's> {
     statements: &'r [Statement],
     pub(super) scope: &'r mut Scope<'a>,
     pub(super) library: Library<'r>,
-    /// Opset that determines the epoch of operators that are written without a version.
+    /// Opset that determines the versions of operators that are written without a version.
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
     pub(super) nodes: Vec<NewNode>,
@@ -191,7 +191,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// Adds a node; `None` if it cannot be built because of a fault.
+    /// Adds a node; reports a fault and returns `None` if the node is invalid.
     fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<NewOutput>, span: Span) -> Option<u16> {
         let versions = op::versions(&call.op, self.faults);
         let inputs: Vec<_> = call.inputs.iter().map(|input| self.value(input)).collect();
@@ -278,7 +278,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
     }
 
-    /// Resolves a value of the pattern or of the rewrite; reports an unknown one.
+    /// Resolves a value of the pattern or of the rewrite; reports an unknown value.
     fn used(&mut self, name: &Name) -> Option<VarId> {
         if self.scope.find(&name.text).is_none()
             && let Some(below) = self.made_below(name)
@@ -294,7 +294,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         targets.find(|target| target.name.text == name.text).map(|target| target.name.span)
     }
 
-    /// Resolves the value that a statement defines: one of the pattern, or a new one.
+    /// Resolves the value that a statement defines, which is a value of the pattern or a new value.
     fn target(&mut self, target: &Operand, made: Count) -> Option<VarId> {
         let name = &target.name;
         let id = match self.scope.find(&name.text) {

@@ -205,7 +205,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Looks up a value by name; reports an unknown one.
+    /// Looks up a value by name; reports an unknown name.
     pub fn value(&self, name: &Name, faults: &mut Faults) -> Option<VarId> {
         let found = self.find(&name.text);
         if found.is_none() {
@@ -272,7 +272,7 @@ impl<'a> Scope<'a> {
         id
     }
 
-    /// Uses `@name`; reports an unbound one.
+    /// Uses `@name`; reports an unbound name.
     pub fn attr(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
         if let Some(id) = self.find_attr(&name.text) {
             return Some(self.used(id));

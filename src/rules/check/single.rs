@@ -16,10 +16,10 @@ use super::library::Library;
 use super::scope::Scope;
 use super::{Faults, expr, op, pattern};
 
-/// Test for a node of one epoch of an operator.
+/// Test for a node of an operator, in one range of versions with equal semantics.
 #[derive(Clone, Debug)]
 pub struct NodeTest {
-    /// First version of the epoch; `None` for an operator without a schema.
+    /// First version of the range, or `None` for an operator without a schema.
     pub epoch: Option<u16>,
     /// Nodes to match, and the checks of constants in a pattern.
     pub direction: Direction,
@@ -32,13 +32,14 @@ const NAMES: &str =
     "use the names of the specification: `rank(X)` for an input or output, `@group` for an attribute";
 
 /// Checks the conditions on a node of `op`.
-/// Returns one test for each epoch in which the conditions have no fault, or for the epoch that `op` names. If they
-/// have faults in all epochs, reports those of one epoch and returns `None`.
+/// Returns a test for each range of versions with equal semantics, or only for the range that `op` names.
+/// Ranges in which the conditions have faults are skipped. If all ranges have faults, reports the faults in
+/// one range and returns `None`.
 pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Option<Vec<NodeTest>> {
     let versions = op::versions(op, faults)?;
     let mut schemas: Vec<&'static Schema> = Vec::new();
     for schema in versions.schemas() {
-        // Keep the newest version of each epoch.
+        // Keep the newest of the versions with equal semantics.
         schemas.retain(|other| other.epoch != schema.epoch);
         schemas.push(schema);
     }
@@ -62,8 +63,9 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
 }
 
 /// Checks a pattern whose last node is the tested one, and the conditions on it.
-/// Returns one test for each combination of alternatives and each epoch of the last node, or for the epoch it
-/// names. Combinations with faults, which have been reported, have no tests.
+/// Returns one test for each combination of alternatives and each range of versions of the last node. If the
+/// last node names a version, only its range is tested. Combinations with faults, which have been reported,
+/// have no tests.
 pub fn pattern_tests(
     statements: &[Statement],
     span: Span,
@@ -153,7 +155,7 @@ fn node_test(
 }
 
 /// Binds an input or output by its name in the schema.
-/// Each is optional, because an invalid node may lack it.
+/// Single inputs and outputs are bound as optional, because an invalid node may lack them.
 fn named(formal: &Formal, def: Option<(u16, u16)>, op: &OpPat, scope: &mut Scope) -> OperandPat {
     let mut add = |count: Count| -> VarId { scope.add(&formal.name.into(), count, def, op.span) };
     match formal.option {

@@ -212,7 +212,7 @@ fn operators_between_values_are_calls_of_onnx_operators() {
     );
     assert_eq!(written("x != w"), "Equal Not");
     assert_eq!(written("Relu (x) < w"), "Relu Less");
-    // A rewrite contains every cast; a match whose value has the type already omits it.
+    // A rewrite contains every cast; an applied rewrite omits casts of values that already have the type.
     assert_eq!(written("x as float * w as double"), "Cast Cast Mul");
     // Operators of constants are evaluated.
     assert_eq!(written("x + rank(x) * 2"), "Add");
@@ -236,7 +236,7 @@ fn groups_of_operators_bind_op_and_their_optional_attributes() {
                 rewrite case @op { sum | mean: x  all.dim: Abs (x)  else: Relu (x) }";
     let rule = rule(&body.replace("rewrite", "where default(@keepdim, default(@dim, 0)) == 0  rewrite"));
     assert_eq!(directions(&rule), ["sum", "mean.dim", "all.dim", "all.dims"]);
-    // `sum` has neither attribute; the others have both.
+    // `sum` has neither `dim` nor `keepdim`; the other operators have both attributes.
     let absent: Vec<usize> = rule.forward().iter().map(|direction| direction.absent.attrs.len()).collect();
     assert_eq!(absent, [2, 0, 0, 0]);
 }
@@ -275,7 +275,8 @@ fn the_matches_of_a_rule_are_divided_among_its_codes() {
         let rule = rules.get(code).expect("each code is a rule");
         (rule.name.to_string(), directions(rule), rule.forward()[0].steps.len())
     };
-    // TST001 has a condition that excludes TST003. It needs none that excludes TST002: its alternative does.
+    // TST001 has a condition that excludes TST003. TST001 needs no condition that excludes TST002, because
+    // TST002 has a different operator (`Pow`).
     assert_eq!(shown("TST001"), ("product".to_owned(), vec!["Mul".to_owned()], 1));
     assert_eq!(shown("TST002"), ("power".to_owned(), vec!["Pow".to_owned()], 0));
     assert_eq!(shown("TST003"), ("small".to_owned(), vec!["Mul".to_owned()], 1));

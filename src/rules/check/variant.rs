@@ -1,6 +1,6 @@
-//! Rules with several codes: `also OPT202 layernorm-without-bias if not is_present(b)`.
+//! Rules with several codes, as by `also OPT202 layernorm-without-bias if not is_present(b)`.
 //!
-//! Each code has the directions of the rule in which its condition can hold.
+//! Each code keeps only those directions of the rule in which the condition of the code can be true.
 
 use crate::rules::arith;
 use crate::rules::datum::Datum;
@@ -14,8 +14,8 @@ pub fn negated(condition: &ExprAst) -> ExprAst {
     ExprAst { kind: ExprAstKind::Not(Box::new(condition.clone())), span: condition.span }
 }
 
-/// Removes the directions in which one of the last `count` conditions never holds.
-/// In the other directions, removes each of these conditions that always holds.
+/// Removes the directions for which one of the last `count` conditions is always false.
+/// From the remaining directions, removes those of the last `count` conditions that are always true.
 pub fn drop_undecided(body: &mut Body, count: usize) {
     let Body::Pattern { forward, .. } = body else { return };
     forward.retain_mut(|direction| {

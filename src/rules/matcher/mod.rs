@@ -1,8 +1,9 @@
 //! Pattern matcher for plain graphs and e-graphs.
 //!
-//! It starts at the root of the pattern (its last node) and goes from values to their producers. It
-//! backtracks over the e-nodes of a class, both operand orders of commutative operators, and the ways
-//! to split inputs among variadic variables. Then it evaluates the `where` and `let` lines in order.
+//! The matcher starts at the root of the pattern (the last node) and goes from values to their producers. The
+//! matcher backtracks over the e-nodes of a class, both operand orders of commutative operators, and the ways
+//! to split inputs among variadic variables. After matching all nodes, the matcher evaluates the `where` and
+//! `let` lines in order.
 
 mod denied;
 mod node;
@@ -20,7 +21,7 @@ use super::host::Host;
 use super::rule::{Direction, Step};
 
 /// Maximum number of matches at one root, since equivalent e-nodes can multiply them.
-/// Roots at the limit are reported as a note, see [`Found::cut`].
+/// A search that reaches the limit at a root reports so, see [`Found::cut`].
 pub const MATCHES_PER_ROOT: usize = 64;
 
 /// Matches of one direction of a rule.

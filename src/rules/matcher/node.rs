@@ -16,7 +16,7 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
 /// Returns the ways to assign nodes to `pattern` with `root` as its last node, without conditions.
-/// The search ends early when complete and partial matches are more than [`PARTIAL_MATCHES`].
+/// The search stops if the number of complete and partial matches exceeds [`PARTIAL_MATCHES`].
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -61,7 +61,8 @@ fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> O
 
 /// Returns the producers of a value that a node of the pattern may match, at most [`MATCHES_PER_ROOT`].
 ///
-/// A class has more only if many equal nodes were not merged, and each of them leads to the same rewrite.
+/// An e-class with more producers contains equal e-nodes that were not merged; equal e-nodes lead to the
+/// same rewrite.
 fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: usize) -> Vec<H::Node> {
     let producers = host.producers(value).into_iter();
     let matching = producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op));
@@ -94,7 +95,8 @@ fn place<H: Host>(
     placed
 }
 
-/// Binds the outputs that the pattern lists; false if one does not fit. Further outputs are ignored.
+/// Binds the outputs that the pattern lists; false if an output cannot be bound.
+/// Further outputs are ignored.
 fn outputs<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     outputs: &[Option<V>],
@@ -165,7 +167,7 @@ fn operands<V: Copy + Eq, N: Copy + Eq>(
     }
 }
 
-/// Tries each number of inputs for `xs...` that leaves enough for the rest.
+/// Tries each number of inputs for `xs...` that leaves enough inputs for the remaining operands.
 fn variadic<V: Copy + Eq, N: Copy + Eq>(
     var: VarId,
     wanted: &[OperandPat],

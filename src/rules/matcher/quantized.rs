@@ -6,11 +6,11 @@ use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};
 
 /// Returns true if rules of `phase` must not change a match, since it has a quantized product.
-/// This is a product, such as MatMul, with a dequantized input.
+/// A quantized product is a product, such as MatMul, with a dequantized input.
 ///
-/// Runtimes search for a DequantizeLinear with a product and fuse them into an integer kernel. A bias or factor that
-/// moves into the product prevents the fusion. Conversions, fixes and lowerings are never restricted, because they are
-/// required.
+/// Runtimes fuse a DequantizeLinear and the product that uses its output into an integer kernel. Folding a
+/// bias or factor into the product would prevent this fusion. Conversions, fixes and lowerings are never
+/// restricted, because they are required.
 pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
     let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
     let is_product = |node: H::Node| {

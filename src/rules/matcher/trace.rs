@@ -14,23 +14,23 @@ use crate::rules::rule::{Direction, Pattern, Step};
 /// First part of a rule that does not match, with its span in the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The node does not have the root's operator (or not its epoch).
+    /// The operator of the node, or its version, does not match the root of the pattern.
     Operator(Span),
     /// The operator matches, but attributes, inputs or outputs do not match this node of the pattern.
     Node(Span),
     /// No producer matches this node of the pattern.
     Producer(Span),
     /// A condition is false, or undecided if `undefined` is set.
-    /// `saw` has the spans of the attributes and facts that it uses, with their values.
+    /// `saw` has the spans and the values of the attributes and facts that the condition uses.
     Condition { span: Span, undefined: bool, because: Option<Arc<str>>, saw: Vec<(Span, Option<Datum>)> },
     /// The expression of a `let` is undefined.
     Undefined(Span),
 }
 
-/// Progress of a failed match: the number of matched nodes, then of conditions that hold.
+/// Progress of a failed match: the number of matched nodes, and the number of fulfilled conditions.
 pub type Progress = (usize, usize);
 
-/// Explains why `direction` does not match with `root` as its last node; `None` if it matches.
+/// Explains why `direction` does not match with `root` as its last node; `None` on a match.
 pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Option<(Progress, Failure)> {
     let nodes = &direction.pattern.nodes;
     let last = nodes.last()?;

@@ -7,8 +7,8 @@ use crate::rules::host::Host;
 use crate::schema;
 
 /// Returns the opset that determines the meaning of a new node.
-/// It is the graph's opset if the epoch of `schema` is in force there and the opset is not before `schema`. Otherwise,
-/// it is the first opset that has `schema`.
+/// Returns the graph's opset if the operator at that opset has the semantics of `op.schema`, and that opset
+/// is not older than `op.schema`; otherwise, returns the first opset with `op.schema`.
 pub(super) fn opset_for<H: Host>(host: &H, op: &PlannedOp) -> i64 {
     let Some(schema) = op.schema else { return host.opset(&op.domain).unwrap_or(1) };
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());

@@ -9,8 +9,9 @@ use crate::rules::draft::Slot;
 use crate::schema::{Schema, Ty};
 
 /// Determines the element type of a literal at this input.
-/// It is the type of the other inputs that share its type variable. If there are none, it is the first type that the
-/// input accepts: of int64, int32 and float for integers; float for fractions; bool for booleans; string for strings.
+/// The literal gets the type of the other inputs that share the type variable of this input. If only
+/// literals share the type variable, the literal gets the first of these types that the input accepts: int64,
+/// int32 or float for integers; float for fractions; bool for booleans; string for strings.
 /// An operator without a schema accepts every type.
 pub fn elem<V>(
     schema: Option<&'static Schema>,
@@ -56,7 +57,7 @@ fn first(datum: &Datum) -> Option<&Datum> {
 }
 
 /// Converts a literal to an array: 0-D for a number, 1-D for a list, 2-D for a list of lists.
-/// A tensor keeps its own type.
+/// A literal that is a tensor keeps its element type.
 pub fn array(datum: &Datum, elem: Option<ElemType>) -> Option<Array> {
     match datum {
         Datum::Tensor(tensor) => infer::array(tensor),

@@ -263,8 +263,8 @@ impl<'a, H: Host> Env<'a, H> {
             };
             let versions = schema::versions(&op.domain, &op.name);
             if kind.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
-                // Only another version has the attribute, such as `start` of Shape since opset 15, so the
-                // rewrite does not apply.
+                // Only another version of the operator has the attribute, such as `start` of Shape since
+                // opset 15, so the rewrite does not apply.
                 return None;
             }
             let Some(value) = kind.and_then(|kind| self.attr_value(kind, &datum)) else {

@@ -20,7 +20,7 @@ use super::rule::{Direction, OpPat, VarId};
 use crate::graph::Tensor;
 use crate::schema::{self, Schema};
 
-/// Evaluated rewrite for one match. It does not borrow the host, so that the host can be modified.
+/// Evaluated rewrite for one match. A plan does not borrow the host, so that the host can be modified.
 #[derive(Debug)]
 pub struct Plan<V, N> {
     pub found: Match<V, N>,
@@ -40,7 +40,7 @@ pub type Equal<V> = (V, Item<V>);
 /// Evaluates the rewrite of `direction` for a match.
 ///
 /// # Errors
-/// The rewrite is undefined or invalid; a direction that only reports counts as undefined.
+/// The rewrite is undefined or invalid; a direction without a rewrite is undefined.
 pub fn plan<H: Host>(
     host: &H,
     direction: &Direction,
@@ -87,7 +87,7 @@ impl<H: Host> Env<'_, H> {
     }
 }
 
-/// Returns the operator of a new node; `None` if its domain has no such operator.
+/// Returns the operator of a new node; `None` if a known domain does not define the operator.
 fn planned_op(op: &OpPat, opset: Option<i64>) -> Option<PlannedOp> {
     let schema = schema_of(op, opset);
     let is_custom = schema::domain(&op.domain).is_none();
@@ -98,8 +98,9 @@ fn planned_op(op: &OpPat, opset: Option<i64>) -> Option<PlannedOp> {
     })
 }
 
-/// Returns the schema for a new node: the newest version of the epoch that the rewrite names.
-/// Without an epoch, it is the version in force at `opset`, or the first one if the operator is newer.
+/// Returns the schema for a new node.
+/// For `Softmax@13`, returns the newest version with the semantics of version 13. Without `@version`,
+/// returns the version in force at `opset`, or the first version if the operator is newer than `opset`.
 fn schema_of(op: &OpPat, opset: Option<i64>) -> Option<&'static Schema> {
     let versions = schema::versions(&op.domain, &op.name);
     match op.epoch {

@@ -16,8 +16,8 @@ use crate::rules::matcher::Match;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Direction, Phase, Rule, Safety};
 
-/// Returns the patch that applies `rule` to a match; `None` if it does not apply.
-/// Lint and fix both call this, so that they agree on what is fixable.
+/// Returns the patch that applies `rule` to a match; `None` if the rule does not apply.
+/// Lint and fix both call this function, so that they agree on which findings are fixable.
 pub fn patch(
     host: &PlainHost,
     rule: &Rule,
@@ -32,7 +32,7 @@ pub fn patch(
     let root = *plan.found.nodes.last()?;
     let what = format!("fixed `{}`", host.model.nodes[root].op_name());
     if rule.phase == Phase::Lower {
-        // The nodes before it are lowered by rules of their own.
+        // The rule lowers only the root: other rules lower its matched producers.
         plan.found.nodes.retain(|&node| node == root);
     }
     let with = plan.found.nodes.iter().copied().filter(|&node| node != root).collect();
@@ -43,7 +43,7 @@ pub fn patch(
 }
 
 /// Returns the patch that replaces the outputs `values` of a node, which have no elements.
-/// Returns `None` if their sizes cannot be computed from those of inputs.
+/// Returns `None` if the sizes of `values` cannot be computed from the sizes of inputs.
 pub fn patch_of_empty(
     host: &PlainHost,
     node: NodeId,
@@ -55,7 +55,7 @@ pub fn patch_of_empty(
     patch.check(host.model).is_ok().then_some(patch)
 }
 
-/// Converts a plan to a patch; `code` is that of the rule that creates its nodes.
+/// Converts a plan to a patch; `code` is the code of the rule that creates the new nodes.
 fn into_patch(
     plan: Plan<ValueId, NodeId>,
     model: &Model,

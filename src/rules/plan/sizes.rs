@@ -1,7 +1,7 @@
 //! Computes sizes at run time, for lists of a rewrite that contain symbolic dimensions.
 //!
 //! A rule that states a size, as in `Reshape (x, shape(y))`, need not distinguish static and dynamic
-//! programs. If the size is symbolic, nodes that compute it from the shapes of inputs replace the constant.
+//! programs. A static size becomes a constant; new nodes compute a symbolic size from the shapes of inputs.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::schema;
 
-/// Opset of the nodes that compute sizes: that of lowerings.
+/// Opset of the nodes that compute sizes, equal to the opset of lowered programs.
 const OPSET: u16 = 18;
 
 /// Returns a plan that replaces outputs of a node by Expand nodes; the outputs have no elements.
-/// Returns `None` if their sizes cannot be computed from those of inputs.
+/// Returns `None` if the sizes of the outputs cannot be computed from the sizes of inputs.
 pub(super) fn empty<H: Host>(
     host: &H,
     node: H::Node,
@@ -40,8 +40,8 @@ pub(super) fn empty<H: Host>(
 }
 
 impl<H: Host> Env<'_, H> {
-    /// Returns a value with these elements: of rank 0 for a dimension, of rank 1 for a list.
-    /// Returns `None` if they cannot be computed from the sizes of inputs.
+    /// Returns a value with the elements of `datum`: 0-D for a dimension, 1-D for a list.
+    /// Returns `None` if the elements cannot be computed from the sizes of inputs.
     pub(super) fn computed(&mut self, datum: &Datum, elem: ElemType) -> Option<Item<H::Value>> {
         let sized = self.host.sized(*self.found.nodes.last()?);
         if sized.is_empty() {
@@ -65,7 +65,8 @@ impl<H: Host> Env<'_, H> {
         }
     }
 
-    /// Concatenates sizes; neighboring axes of one value, and neighboring constants, are one part.
+    /// Concatenates sizes.
+    /// Neighboring axes of one value, and neighboring constants, become a single input of the Concat.
     fn list_of_sizes(&mut self, items: &[Datum], sized: &[H::Value]) -> Option<Item<H::Value>> {
         let dims: Option<Vec<Dim>> = items.iter().map(dim).collect();
         let dims = dims?;
@@ -153,7 +154,7 @@ impl<H: Host> Env<'_, H> {
         }
     }
 
-    /// Returns a value and the axis of it that has this size.
+    /// Returns the first of the `sized` values with an axis of size `dim`, and the axis.
     fn source(&self, dim: &Dim, sized: &[H::Value]) -> Option<(H::Value, usize)> {
         sized.iter().find_map(|&value| {
             let axes = self.host.fact(value).dims()?.len();

@@ -10,7 +10,7 @@ pub struct Assumed {
     pub value: Arc<str>,
 }
 
-/// Property of a value that inference cannot prove, and that reports therefore state to users.
+/// Property of a value. Inference cannot prove it, so reports state it to users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// No element is infinite or NaN.

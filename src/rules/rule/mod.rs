@@ -66,7 +66,7 @@ pub struct Rule {
     pub name: Arc<str>,
     /// Docs: the `##` lines above it, as Markdown; the first line is the summary.
     pub docs: String,
-    /// Whether it is a preview, stable or deprecated.
+    /// Status of the rule: preview, stable or deprecated.
     pub status: RuleStatus,
     pub severity: Level,
     pub phase: Phase,
@@ -81,7 +81,8 @@ pub struct Rule {
     pub examples: Vec<Example>,
     pub source: RuleSource,
     /// The whole rule, if it has several codes (`also CODE name if …`).
-    /// It lacks the conditions that divide its matches among the codes; its examples are those of all codes.
+    /// The whole rule lacks the conditions that divide matches among the codes, and has the examples of all
+    /// codes.
     pub whole: Option<Arc<Rule>>,
 }
 
@@ -100,7 +101,7 @@ pub struct RuleSource {
 pub enum Body {
     /// Pattern rule.
     /// `forward` has a direction for each combination of an operator (`@op in […]`) and alternatives (`|`).
-    /// With `also`, each code has only those in which its condition can hold.
+    /// With `also`, each code has only the directions in which the condition of the code can hold.
     /// `backward` has the reverse directions of `rewrite both`.
     Pattern { forward: Vec<Direction>, backward: Vec<Direction> },
     /// `detect builtin::NAME`.
@@ -116,7 +117,7 @@ impl Rule {
         }
     }
 
-    /// Returns true if its pattern has alternatives (`|`), so that some directions lack some nodes.
+    /// Returns true if the rule's pattern has alternatives (`|`), so that some directions lack some nodes.
     pub fn has_alternatives(&self) -> bool {
         self.forward().iter().any(|direction| direction.is_alternative)
     }
@@ -130,7 +131,7 @@ impl Rule {
         forward.iter().chain(backward)
     }
 
-    /// Iterates over the operators of the nodes that its rewrites add.
+    /// Iterates over the operators of the nodes that the rewrites of the rule add.
     pub fn makes(&self) -> impl Iterator<Item = &Arc<str>> {
         let rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref());
         rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
@@ -138,7 +139,8 @@ impl Rule {
 
     /// Returns true if a rewrite of a built-in rule introduces operators of a runtime.
     ///
-    /// Without a target, such a rule must not tie a model to the runtime.
+    /// Without a target, a rule that introduces operators of a runtime is not applied, so that the model
+    /// stays portable.
     pub fn is_for_a_runtime(&self) -> bool {
         let is_own = |domain: &str, name: &str| match domain {
             "" => name == schema::ADDED_BY_ONNX_RUNTIME,
@@ -156,7 +158,7 @@ impl Rule {
     }
 
     /// Returns true if the rule is selected and not ignored.
-    /// The selection may name its own code, or the code of the rule whose findings it fixes.
+    /// The selection may name the code of this rule, or the code of the rule whose findings this rule fixes.
     pub fn is_selected(&self, selection: &Selection) -> bool {
         let codes = || std::iter::once(&self.code).chain(&self.fixes);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
@@ -164,7 +166,7 @@ impl Rule {
 
     /// Returns true for a user's rule of phase `simplify`: its result is selected whatever it costs.
     ///
-    /// A user who writes a rule for a device knows more than the cost model.
+    /// The author of a rule for a device knows its costs better than the cost model does.
     pub fn is_preferred(&self) -> bool {
         let is_directed = match &self.body {
             Body::Pattern { backward, .. } => backward.is_empty(),
@@ -194,16 +196,16 @@ impl Rule {
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
     pub pattern: Pattern,
-    /// Whether the rule has other directions for other alternatives.
+    /// Whether the pattern has alternatives (`|`), so that each combination has a direction.
     pub is_alternative: bool,
-    /// Variables that only other alternatives of the pattern bind.
+    /// Variables that other alternatives of the pattern bind, but this direction does not.
     pub absent: Absent,
     /// All attribute variables, including those of `let`.
     pub attr_vars: Vec<AttrVar>,
     /// `where` and `let`, in the order written.
     pub steps: Vec<Step>,
     pub rewrite: Option<Rewrite>,
-    /// Message of its findings; empty if the rule has no `message`, and in backward directions.
+    /// Message of the findings; empty if the rule has no `message`, and in backward directions.
     pub message: Template,
     pub help: Option<Template>,
 }
@@ -218,13 +220,13 @@ pub struct Absent {
 /// Condition or binding, evaluated in order.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Must be true; undefined counts as false.
+    /// Condition that a match must satisfy; an undefined condition counts as false.
     Where {
         condition: Expr,
         /// Reason (`because "…"`), for `--why-not`.
         because: Option<Arc<str>>,
     },
-    /// If undefined, the rule does not match.
+    /// Binds `var` to the value of `expr`; if the value is undefined, the rule does not match.
     Let { var: AttrVarId, expr: Expr },
 }
 
@@ -261,9 +263,9 @@ pub struct Example {
 /// Expected outcome of an example.
 #[derive(Clone, Debug)]
 pub enum Expect {
-    /// The rule turns the model into this one.
+    /// The rule rewrites the model to the contained model.
     RewritesTo(Box<Model>),
-    /// The rule turns the model into one that is legal at the target and computes equal results.
+    /// The rule rewrites the model to a model that is legal at the target and computes equal results.
     Equivalent,
     /// The rule does not match.
     NoMatch,

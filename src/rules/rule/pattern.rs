@@ -38,7 +38,8 @@ pub struct AttrVar {
     pub span: Span,
 }
 
-/// Nodes of a pattern, each after its producers. The last one is the root, which depends on all others.
+/// Nodes of a pattern, each after its producers.
+/// The last node is the root, which depends on all other nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     pub nodes: Vec<PatNode>,
@@ -63,8 +64,8 @@ pub struct OpPat {
     /// "" for ai.onnx.
     pub domain: Arc<str>,
     pub name: Arc<str>,
-    /// First version of the epoch.
-    /// `None` matches every epoch, and in a rewrite means the epoch at the model's opset.
+    /// Version in `Softmax@13`, which stands for all versions with equal semantics (see [`crate::schema`]).
+    /// `None` matches all versions, and in a rewrite stands for the version at the model's opset.
     pub epoch: Option<u16>,
     pub span: Span,
 }
@@ -106,7 +107,7 @@ impl OperandPat {
     }
 }
 
-/// Pattern of an attribute that a node of the pattern names.
+/// Pattern for one named attribute of a node.
 #[derive(Clone, Debug)]
 pub struct AttrPat {
     pub name: Arc<str>,
@@ -131,10 +132,10 @@ pub enum AttrPatKind {
 /// Treatment of attributes that the pattern does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rest {
-    /// They must have their defaults.
+    /// Attributes that the pattern does not name must have their defaults.
     None,
-    /// `..`: they may have any value.
+    /// `..`: attributes that the pattern does not name may have any value.
     Ignore,
-    /// `..@rest`: they may have any value, and can be copied to another node.
+    /// `..@rest`: like `..`; the rewrite can copy the attributes to another node.
     Keep(AttrVarId),
 }

@@ -69,19 +69,19 @@ pub struct Arm {
 pub struct EachTerm {
     pub term: Term,
     pub each: Each,
-    /// Nodes evaluated anew for each item, as a range of [`Rewrite::nodes`].
+    /// Nodes to evaluate once for each item, as a range of [`Rewrite::nodes`].
     pub nodes: Range<usize>,
-    /// Values evaluated anew, as a range of [`Rewrite::fresh`].
+    /// Values to evaluate once for each item, as a range of [`Rewrite::fresh`].
     pub fresh: Range<usize>,
-    /// Attributes evaluated anew, as a range of [`Rewrite::lets`].
+    /// Attributes to evaluate once for each item, as a range of [`Rewrite::lets`].
     pub lets: Range<usize>,
 }
 
-/// `fold name = initial for @i in list: term`: the term of the last item; `initial` without items.
+/// `fold name = initial for @i in list: term`: the last `term`, or `initial` for an empty list.
 #[derive(Clone, Debug)]
 pub struct FoldTerm {
     pub initial: Term,
-    /// Variable that has the result of the previous item in `term`.
+    /// Variable that, inside `term`, is bound to the result for the previous item.
     pub var: VarId,
     pub each: EachTerm,
 }

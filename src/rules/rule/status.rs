@@ -49,7 +49,7 @@ impl RuleStatus {
         *self == RuleStatus::Preview
     }
 
-    /// Returns the remark of lists and pages; none for a stable rule.
+    /// Returns the remark to show in rule lists and on the rule's page; `None` for a stable rule.
     pub fn remark(&self) -> Option<String> {
         match self {
             RuleStatus::Preview => Some("preview: applied only with --preview".to_owned()),

@@ -33,7 +33,7 @@ pub struct FnAst {
     pub statements: Vec<Statement>,
     /// Result, at the end of `{ … }`.
     pub result: ValueAst,
-    /// Opset of its operators, from the defaults of the file.
+    /// Opset for operators in the body, from the defaults of the file.
     pub at: Option<i64>,
     pub span: Span,
 }
@@ -54,7 +54,7 @@ pub struct RuleAst {
     pub code: Name,
     pub name: Name,
     pub entries: Vec<Entry>,
-    /// Span from its docs to its closing brace.
+    /// Span from the docs of the rule to its closing brace.
     pub span: Span,
     /// Whether the whole rule could be parsed.
     pub is_whole: bool,
@@ -280,9 +280,9 @@ pub struct ExampleAst {
     pub graph: Graph,
     pub functions: Vec<Function>,
     pub expect: ExpectAst,
-    /// Span between its braces.
+    /// Span between the braces of the example.
     pub inside: Span,
-    /// Whether it derives from another example (`but`).
+    /// Whether the example derives from another example (`but`).
     pub is_derived: bool,
     /// Whether element types of inputs were changed, so that those of other values must be inferred.
     pub is_retyped: bool,

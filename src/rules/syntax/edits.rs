@@ -17,7 +17,7 @@ use crate::graph::{ElemType, Type, TypeKind};
 /// Changes of a derived example.
 #[derive(Default)]
 pub struct Changes {
-    /// `with "text" as "text"`.
+    /// Text replacements: `with "old" as "new"`.
     texts: Vec<(Name, Name)>,
     edits: Vec<Edit>,
 }

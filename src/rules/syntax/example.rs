@@ -62,7 +62,7 @@ fn profile(cursor: &mut Cursor) -> Parsed<Option<Name>> {
     if cursor.eat_word("for") { cursor.ident("a target name").map(Some) } else { Ok(None) }
 }
 
-/// Parses a derived example: the last `example` before it with changes, and an outcome of its own.
+/// Parses a derived example: changes of the preceding `example`, and the outcome for the changed model.
 ///
 /// `but "name" [at opset N | from N to M] with "text" as "text", x: double, attr a = 1 of y,
 /// without input b of y, … no_match`

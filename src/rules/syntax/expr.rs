@@ -43,7 +43,7 @@ pub fn expr(cursor: &mut Cursor) -> Parsed<ExprAst> {
     })
 }
 
-/// Groups several parts; a single part is returned unchanged.
+/// Joins several operands into one expression; returns a single operand unchanged.
 fn group(mut parts: Vec<ExprAst>, kind: fn(Vec<ExprAst>) -> ExprAstKind) -> ExprAst {
     let span = parts[0].span.to(parts[parts.len() - 1].span);
     if parts.len() == 1 { parts.remove(0) } else { ExprAst { kind: kind(parts), span } }

@@ -1,4 +1,4 @@
-//! Rule files: `language 3`, `defaults { … }`, functions, patterns and rules.
+//! Parser of whole rule files: `language 3`, `defaults { … }`, functions, patterns and rules.
 
 use super::ast::{Entry, EntryKind, FileAst, FnAst, ParamAst, Statement, ValueAst};
 use super::value::{statement, value, without_alternatives};
@@ -94,7 +94,7 @@ fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
     rule(cursor).map(|rule| file.rules.push(rule))
 }
 
-/// Parses `language 3`. Files that declare the previous version, or none, may use old words.
+/// Parses `language 3`. Files that declare the previous version, or no version, may use old words.
 fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
     let start = cursor.bump().span;
     let edition = number::int(cursor)?;

@@ -1,8 +1,8 @@
-//! Operators between values: `(x - mean) / Sqrt (var + e)`, `x < 0 and y`, `x as float`.
+//! Parser of operators between values: `(x - mean) / Sqrt (var + e)`, `x < 0 and y`, `x as float`.
 //!
 //! Precedence from lowest to highest: `or`, `and`, `not`, comparisons, `+ -`, `* / %`, unary minus, `as`.
-//! Operators whose operands are all constants are evaluated as in expressions. All others are calls of ONNX
-//! operators.
+//! An operator becomes an expression if all of its operands are constants, and a call of an ONNX operator
+//! otherwise.
 
 use super::ast::{CallAst, ExprAst, ExprAstKind, ValueAst, ValueAstKind};
 use super::expr::{in_op, primary, sum};
@@ -25,7 +25,7 @@ const COMPARISONS: [(CompareOp, &str); 6] = [
 
 const SUMS: [(BinaryOp, &str); 2] = [(BinaryOp::Add, "Add"), (BinaryOp::Sub, "Sub")];
 
-/// `//` comes before its prefix `/`; ONNX has no operator for it.
+/// `//` comes before its prefix `/`, and has no ONNX operator.
 const PRODUCTS: [(BinaryOp, &str); 4] =
     [(BinaryOp::Mul, "Mul"), (BinaryOp::FloorDiv, ""), (BinaryOp::Div, "Div"), (BinaryOp::Mod, "Mod")];
 

@@ -30,7 +30,7 @@ pub use upgrade::{Upgrade, upgrade};
 
 use super::outline::{KEYWORDS, OLD_KEYWORDS, docs_above, is_keyword};
 
-/// Language settings for rule files and their faults.
+/// Settings of the tokenizer and the error reports for rule files.
 pub const RULES: Language = Language { rule: rule_ids::BAD_RULE, strings: Strings::OneLine };
 
 fn not_closed(cursor: &mut Cursor, rule: &Name, opened: Span) -> Reported {
@@ -104,7 +104,7 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
             let word = cursor.ident("preview, stable or deprecated")?;
             let has_successor = &*word.text == "deprecated" && cursor.eat_word("by");
             let successor = if has_successor {
-                Some(cursor.ident("the code of the rule that replaces it")?)
+                Some(cursor.ident("the code of the rule that replaces this rule")?)
             } else {
                 None
             };

@@ -12,7 +12,8 @@ pub struct Upgrade {
     pub words: usize,
 }
 
-/// Upgrades a rule file: replaces old words and declares the current version. Everything else stays.
+/// Upgrades a rule file: replaces old words and declares the current version.
+/// All other text is unchanged.
 /// Returns `None` if the file is of the current version already.
 ///
 /// # Errors

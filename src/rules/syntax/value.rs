@@ -73,7 +73,7 @@ pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
 }
 
 /// Parses a value, with operators and alternatives.
-/// It consists of names, calls, constants, `case`, `fold` and comprehensions.
+/// A value consists of names, calls, constants, `case`, `fold` and comprehensions.
 pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
     let first = infix::value(cursor, atom)?;
@@ -180,8 +180,8 @@ pub fn begins_operator(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Returns true if a constant begins here.
-/// It can be an attribute, a number, a tensor, a bool, or a call of an expression function.
+/// Returns true if a constant begins at `token`.
+/// A constant is an attribute, a number, a tensor, a bool, or a call of an expression function.
 fn is_constant(cursor: &Cursor, token: Token) -> bool {
     let next = cursor.nth(1).kind;
     match token.kind {
@@ -239,7 +239,7 @@ impl ValueAst {
     pub fn as_expression(&self) -> Option<ExprAst> {
         let kind = match &self.kind {
             ValueAstKind::Literal(ast) => return Some(ast.clone()),
-            // A function of constants, or of facts of values.
+            // A call of a function on constants or on facts about values.
             ValueAstKind::Call(call) if call.is_function() && call.attrs.is_empty() => {
                 let argument = |input: &ValueAst| match &input.kind {
                     ValueAstKind::Name(operand) if input.as_expression().is_none() => {
