@@ -20,7 +20,7 @@ pub fn chain(nodes: usize) -> Model {
     parsed(&chain_text(nodes))
 }
 
-/// Returns the text of such a chain.
+/// Returns the text of a chain of Relu, Add and Softmax nodes.
 pub fn chain_text(nodes: usize) -> String {
     let call = |at: usize| match at % 3 {
         0 => format!("v{} = Relu(v{at})\n", at + 1),

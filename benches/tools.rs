@@ -1,4 +1,4 @@
-//! Benchmarks on inputs of growing size. Their time should be linear in the size.
+//! Benchmarks on inputs of growing size. The time should be linear in the size of the input.
 //!
 //! `cargo bench` runs all benchmarks, and `cargo bench -- lint` only those of linting.
 

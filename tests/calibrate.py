@@ -3,8 +3,9 @@
 The units are those of the cost model in `src/extract/cost/`: nanoseconds per node, and per 1,024 bytes, elements or
 products.
 
-Each operator runs on tensors of several sizes, and the profile of ONNX Runtime has the time of each node. The time at the
-smallest size is the cost per node. The difference to the largest size yields the cost per unit of size.
+Each operator runs on tensors of several sizes, and the profile of ONNX Runtime has the time of each node. The time at
+the smallest size is the cost per node. The difference between the times at the largest and the smallest size, divided
+by the difference of units, is the cost per unit.
 """
 
 import json

@@ -41,7 +41,7 @@ addEventListener("load", () => {
 
 
 def network(nodes: int) -> str:
-    """Returns a chain of nodes: every 40th has one fault, and the nodes halfway between have another."""
+    """Returns a chain of nodes: every 40th has a faulty attribute, and the nodes halfway between are redundant."""
     def node(at: int) -> str:
         if at % 40 == 0:
             return f"x{at + 1} = Relu <oops = 1> (x{at})"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the text of the rules: `tests/rule_text.py [--pairs] [--check] [DIR]`.
 
-Prints the numbers of rules, of tokens without comments and examples, of lines over 100 characters, of rules over 40 lines,
-and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists these pairs. `--check` fails if a figure
-exceeds its ceiling.
+Prints the numbers of rules, of tokens without comments and examples, of lines over 100 characters, of rules over 40
+lines, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists the pairs of similar rules.
+`--check` fails if a figure exceeds its ceiling.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def tokens(body):
 
 
 def similar(first, second):
-    """Returns the share of equal tokens of two rules, or 0 if it is certainly too small."""
+    """Returns the fraction of equal tokens of two rules, or 0 if the fraction is certainly too small."""
     (_, a, counts_a), (_, b, counts_b) = first, second
     if 2 * sum((counts_a & counts_b).values()) / (len(a) + len(b)) < EQUAL:
         return 0

@@ -1,4 +1,4 @@
-"""Test cases: ONNX's node tests at their own opset and those of OPSETS, with and without constants."""
+"""Test cases: ONNX's node tests at their own opset and at each opset in OPSETS, with and without constants."""
 
 import functools
 import hashlib
@@ -55,7 +55,7 @@ class Case:
 
 @functools.cache
 def _judges() -> frozenset:
-    """Returns half of the tests of each operator, selected by name hash; none of an operator with a single test.
+    """Returns half of the tests of each operator, selected by name hash; omits operators with a single test.
 
     Decomposed variants of a test are in the same half.
     """

@@ -17,7 +17,7 @@ class Literal:
     value: object
 
     def holds(self, facts) -> bool:
-        """Returns true if the condition holds. If the fact is absent, only a condition with `only` holds."""
+        """Returns true if the condition holds. If the fact is absent, only a condition with `op` = `only` holds."""
         found = facts.get(self.name)
         if found is None:
             return self.op == "only"
@@ -56,15 +56,16 @@ def plausible(literal: Literal) -> int:
 
 
 def holds(condition, facts) -> bool:
-    """Returns true if all literals hold. A nested list holds if not all of its literals do."""
+    """Returns true if all literals hold. A nested list of literals is a negated conjunction."""
     return all(not holds(one, facts) if isinstance(one, list) else one.holds(facts) for one in condition)
 
 
 def text(condition, optional: set[str]) -> str:
     """Formats a condition in the syntax of target files.
 
-    `optional`: presence facts. A condition on an optional operand or attribute gets a presence guard: without it, the
-    condition would be undecided for nodes that lack the operand or attribute.
+    `optional` has the names of presence facts, such as `is_present(B)`. A condition on an optional operand or
+    attribute gets a presence guard: without it, the condition would be undecided for nodes that lack the operand or
+    attribute.
     """
     return " and ".join(f"not ({text(one, optional)})" if isinstance(one, list) else _guarded(one, optional)
                         for one in condition)

@@ -1,12 +1,18 @@
 """Derives the lines of a target file from the outcomes of cases.
 
-An element type is not supported in an epoch of an operator if cases with it were rejected, none passed, and a case
-passed that is equal except for its element types; an opset likewise. A condition, or a pair of conditions, is not supported if rejected
-cases of several tests fulfill it and no passed case does. If only a single test was rejected, support is unknown.
-Everything else is supported, in the element types with which a case passed.
+The rules, for the versions of an operator with equal semantics:
+- An element type is not supported if cases with this type were rejected, no case with this type passed, and a case
+  passed that differs only in element types.
+- An opset is not supported if cases at this opset were rejected, no case at this opset passed, and a case passed that
+  differs only in the opset.
+- A condition, or a pair of conditions, is not supported if rejected cases of several tests fulfill it and no passed
+  case does.
+- If only a single test was rejected, support is unknown.
+- If none of these rules applies, the operator is supported, in the element types of the passed cases.
 
-In a failed model of several nodes, one node is the cause of the failure. If each node resembles one in a passed case, the
-cause is the operator and fact that most such models share and no passed case has.
+A failed model of several nodes does not tell which node caused the failure. If no case with the operator of a node
+passed, that node is the cause of the failure. Otherwise, the cause is the fact about an operator's node that most of
+the failed models share and that no passed case has.
 """
 
 import itertools
@@ -17,18 +23,18 @@ from .conditions import Literal, holds, is_type, literals, plausible, text
 
 # Maximum number of conditions derived for an operator; further differences are considered noise.
 MOST_LINES = 6
-# Maximum ratio of unexplained failures to passed cases. Above it, the operator counts as supported only under conditions
-# that hold for none of these failures.
+# Maximum ratio of unexplained failures to passed cases. Above this ratio, the operator counts as supported only under
+# conditions that hold for none of the unexplained failures.
 NOISE = 0.04
-# Minimum number of tests that must share a fact for it to be the cause of their failure.
+# Minimum number of failed tests that must share a fact for the fact to be the cause of their failure.
 LEAST_BLAMED = 3
 
 
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
     """Returns the lines of each operator, as pairs: whether it is supported, and under which condition.
 
-    `models`: (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime rejected the model,
-    and None for other failures.
+    `models` are triples (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime
+    rejected the model, and None for other failures.
     """
     by_operator, left = defaultdict(list), []
     for test, nodes, ran in models:
@@ -59,7 +65,7 @@ def _to_blame(by_operator, left):
     """Yields (test, node) for failed models that share a fact that no passed case has."""
     ran = {key: [facts for _, facts, is_run in known if is_run] for key, known in by_operator.items()}
     refused = {key for key, known in by_operator.items() if not ran[key] and len({test for test, *_ in known}) > 1}
-    # If no case with an operator passed, a node of this operator is the cause.
+    # If no case with an operator passed, a node of this operator is the cause of the failure.
     left = [(test, nodes) for test, nodes in left if not any(_key(node) in refused for node in nodes)]
     while True:
         shared, named = defaultdict(set), {}
@@ -88,7 +94,7 @@ def _to_blame(by_operator, left):
 
 
 def _of_operator(known):
-    """Yields (whether it is supported, literals). A nested list holds if not all of its literals hold."""
+    """Yields (whether the operator is supported, literals). A nested list of literals is a negated conjunction."""
     ran = [facts for _, facts, is_run in known if is_run]
     left = [(test, facts, is_run) for test, facts, is_run in known if not is_run]
     if not ran:
@@ -117,7 +123,7 @@ def _of_operator(known):
 
 
 def _is_refused(failed) -> bool:
-    """Returns true if the runtime rejected several tests, and none of them failed with wrong results."""
+    """Returns true if several tests failed, and all of them because the runtime rejected them."""
     return len({test for test, *_ in failed}) > 1 and all(is_run is False for *_, is_run in failed)
 
 
@@ -132,9 +138,9 @@ def _types(many) -> list[str]:
 
 
 def _types_refused(types, ran, left):
-    """Yields, for each operand, element types of rejected cases that pass only with other element types.
+    """Yields, for each operand, the element types that occur in rejected cases but not in passed cases.
 
-    A type is only the cause if a case passed that is equal except for its element types.
+    Ignores a rejected case unless a passed case differs from it only in element types.
     """
     alike = {_without_types(facts) for facts in ran}
     for name in types:
@@ -146,9 +152,9 @@ def _types_refused(types, ran, left):
 
 
 def _opsets_refused(ran, left):
-    """Yields the opsets of rejected cases that pass only at older opsets.
+    """Yields the opsets that occur in rejected cases but not in passed cases.
 
-    The opset is only the cause if a case passed that is equal except for its opset.
+    Ignores a rejected case unless a passed case differs from it only in the opset.
     """
     for name in sorted({name for _, facts, _ in left for name in facts if name.startswith("opset()")}):
         literal = Literal(name, "==", True)
@@ -163,7 +169,7 @@ def _without_types(facts) -> str:
 
 
 def _types_taken(types, ran):
-    """Yields, for each operand, the element types with which a case passed."""
+    """Yields, for each operand, the element types that it has in passed cases."""
     for name in types:
         kinds = {facts[name] for facts in ran if name in facts}
         if kinds:

@@ -63,7 +63,7 @@ class OpenVINO:
         model = self.core.read_model(str(path))
         hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
         compiled = self.core.compile_model(model, "CPU", hints)
-        # The compiled model has no unused inputs.
+        # OpenVINO drops unused inputs when it compiles a model, so only the remaining inputs get values.
         read = set().union(*(value.get_names() for value in compiled.inputs))
         found = compiled({name: value for name, value in feeds.items() if name in read})
         return [found[index] for index in range(len(outputs))]

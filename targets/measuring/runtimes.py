@@ -14,7 +14,7 @@ from . import cases, outcomes as _outcomes
 
 @dataclass(frozen=True)
 class Runtime:
-    """Version of a runtime: newest opset and IR version that it loads, and packages, its own first."""
+    """Version of a runtime: newest opset and IR version that it loads, and packages to install, the runtime first."""
 
     name: str
     version: str

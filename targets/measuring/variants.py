@@ -1,7 +1,8 @@
 """Variants of node tests that differ in an element type, an attribute or an optional input.
 
-The tests themselves cover few combinations. Only tests from which profiles are derived are varied, not those that evaluate
-profiles. Expected outputs are computed by ONNX Runtime or onnx's evaluator.
+The node tests cover few combinations of element types, attributes and optional inputs. Only tests from which profiles
+are derived are varied, not those that evaluate profiles. ONNX Runtime or onnx's ReferenceEvaluator computes the
+expected outputs.
 """
 
 import functools
@@ -11,7 +12,7 @@ import onnx
 
 from conformance import node_tests, opset, runner
 
-# Number of tests per operator that are varied.
+# Maximum number of tests per operator that are varied.
 TESTS = 4
 
 TYPES = {f"tensor({name})": number for name, number in (
@@ -20,7 +21,8 @@ TYPES = {f"tensor({name})": number for name, number in (
     ("uint16", onnx.TensorProto.UINT16), ("uint32", onnx.TensorProto.UINT32), ("uint64", onnx.TensorProto.UINT64),
     ("float16", onnx.TensorProto.FLOAT16), ("float", onnx.TensorProto.FLOAT), ("double", onnx.TensorProto.DOUBLE))}
 
-# Largest magnitude of inputs, so that results are small in every type. Integers cast from floats may be 4 times larger.
+# Largest magnitude of inputs, so that results are small in every type. Floats cast to integers are multiplied by 4
+# after clipping, so they may reach 400.
 LARGEST = 100
 
 
@@ -60,7 +62,7 @@ def of(test):
 
 
 def _types(test, schema):
-    """Yields a variant for each other element type that a type variable allows."""
+    """Yields a variant for each element type that a type variable allows and the test does not have."""
     node = test.model.graph.node[0]
     for constraint in schema.type_constraints:
         variable = constraint.type_param_str
@@ -91,9 +93,9 @@ def _names(formals, actual, variable):
 
 
 def _cast(value, kind):
-    """Casts values to another type.
+    """Clips values to small numbers and casts them to the type `kind`.
 
-    Results are small. If cast from floats to integers, they are nonzero, because they may be divisors.
+    Floats cast to integers become nonzero, because they may be divisors.
     """
     small = np.clip(np.nan_to_num(value.astype(np.float64)), -LARGEST, LARGEST)
     if value.dtype.kind == "f" and kind.kind in "iu":
@@ -106,7 +108,7 @@ def _cast(value, kind):
 
 @functools.cache
 def _vocabulary() -> dict:
-    """Returns the strings and switches (0 or 1) that attributes have in any test."""
+    """Returns, for each attribute, the strings, zeros and ones that it has as values in node tests."""
     found = {}
     for test in node_tests.collect():
         for node in test.model.graph.node:
@@ -118,7 +120,7 @@ def _vocabulary() -> dict:
 
 
 def _attributes(test, schema):
-    """Yields a variant for each other string or switch value of an attribute."""
+    """Yields a variant for each attribute value that the test lacks: the default, or a value in `_vocabulary`."""
     node = test.model.graph.node[0]
     given = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
     for name, spec in sorted(schema.attributes.items()):
@@ -138,7 +140,7 @@ def _attributes(test, schema):
 
 
 def _inputs(test, schema):
-    """Yields a variant without each optional input."""
+    """Yields one variant for each optional input: the test without that input."""
     node = test.model.graph.node[0]
     for index, (formal, name) in enumerate(zip(schema.inputs, node.input)):
         if formal.option == onnx.defs.OpSchema.FormalParameterOption.Optional and name in test.feeds:

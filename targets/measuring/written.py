@@ -11,7 +11,7 @@ SOURCE = "half of the node tests"
 
 
 def section(source: str, day: str, versions: str, lines: dict) -> str:
-    """Formats a section. `lines` are those of `learn.lines`."""
+    """Formats a section. `lines` is a result of `learn.lines`."""
     shared = defaultdict(list)
     for op, said in lines.items():
         for taken, condition in said:

@@ -73,7 +73,7 @@ def _numbers(case: Path) -> Path:
 
 
 def _weights(case: Path) -> list:
-    """Returns the arguments for the weights of a printed graph."""
+    """Returns the arguments `--weights FILE` for a printed graph, which must have a weights file; [] for an archive."""
     kinds = (".pth", ".pt", ".safetensors") if case.suffix == ".txt" else ()
     found = [_numbers(case).with_suffix(kind) for kind in kinds]
     return ["--weights", next(path for path in found if path.exists())] if found else []

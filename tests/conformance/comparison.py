@@ -99,7 +99,7 @@ def _has_findings(done, levels) -> bool:
 
 
 def _fails(done, _levels) -> bool:
-    """Returns True if the checker rejected the model; it has no levels."""
+    """Returns True if onnx.checker rejected the model; findings of the checker have no levels."""
     return done.status != 0
 
 

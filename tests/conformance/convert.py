@@ -17,7 +17,7 @@ RIGHT, REFUSED, WRONG, ILLEGAL, UNRUNNABLE, FAILED = "right", "refused", "WRONG"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of converting one test to one opset. `known` is its entry in node-conversion.tsv."""
+    """Result of converting one test to one opset. `known` is the entry of the test in node-conversion.tsv."""
 
     test: str
     operator: str

@@ -61,12 +61,13 @@ def _convert_everywhere(fix, test) -> list[Outcome]:
 
 
 def _at_several_batches(test) -> list[node_tests.NodeTest]:
-    """Returns the test with a dynamic batch, at its own batch size and at others.
+    """Returns the test with a dynamic batch at three batch sizes: the original one and two larger ones.
 
-    Expected outputs at other sizes are those of this model before conversion.
+    Expected outputs at the larger sizes are those of the dynamic model before conversion.
 
-    The batch is axis 0 of the first input, and of all inputs with an equal size there. If the model does not run like
-    this, it is axis 0 of the first input only.
+    The batch is axis 0 of the first input, and axis 0 of each input whose axis 0 has the same size. If the model fails
+    at the larger sizes, or its outputs do not follow the batch, the batch is axis 0 of the first input only. If this
+    batch does not work either, returns an empty list.
     """
     arrays = {name: value for name, value in test.feeds.items() if isinstance(value, np.ndarray) and value.ndim}
     if not arrays or not len(first := next(iter(arrays.values()))):
@@ -130,7 +131,7 @@ def _at_batch(test, model, names, size) -> node_tests.NodeTest:
 def _rounding(outputs) -> float:
     """Returns an absolute tolerance for sums whose terms cancel.
 
-    The tolerance of a test only fits its own batch size.
+    The tolerance that a test declares is only valid for its own batch size.
     """
     floats = [value.astype(np.float64) for value in outputs if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
     largest = max((np.nanmax(np.abs(value[np.isfinite(value)]), initial=0) for value in floats), default=0)

@@ -15,7 +15,7 @@ MOST_GROWTH = 1.05
 CHAIN_NODES = 1000
 SAMPLE = ("hf_bert.dyn18", "hf_bert.ts17", "silero_vad", "ch_ppocr_mobile_v2.0_cls_infer", "nn_transformer.dyn18")
 
-# Runs as one process, like a user's script. It prints the CPU time of the conversion call alone.
+# The converter runs as one process, like a user's script, and prints the CPU time of the conversion call alone.
 CONVERTER = """
 import sys, time, onnx, onnx.version_converter
 model = onnx.load(sys.argv[1])
@@ -81,7 +81,7 @@ def _fault(model, converted, target) -> str | None:
 def _round_trips(fix, chosen, scratch, options) -> bool:
     """Converts each model to the opsets of each round trip, in order.
 
-    The last opset of a round trip is the first one again.
+    Each round trip ends at the opset that it starts with.
     """
     rows, failures = [], []
     for model in chosen:

@@ -31,7 +31,7 @@ def names_in(text: str) -> set[str]:
 
 
 def size_of(dim, sizes: dict[str, int]) -> int | None:
-    """Evaluates a dimension with these sizes of symbols; None if it is unknown or has other symbols."""
+    """Evaluates a dimension with these sizes of symbols; None if the dimension is unknown or uses other symbols."""
     if dim.HasField("dim_value"):
         return dim.dim_value
     if not dim.dim_param or not names_in(dim.dim_param) <= set(sizes):
@@ -46,7 +46,7 @@ def size_of(dim, sizes: dict[str, int]) -> int | None:
 def contradiction(type_: onnx.TypeProto, value, sizes: dict[str, int]) -> str | None:
     """Returns the contradiction between a value and its declared type, or None.
 
-    Unknown parts of a type contradict nothing.
+    Element types, shapes and dimensions that the type leaves unknown are not compared.
     """
     kind = type_.WhichOneof("value")
     if kind is None or value is None:
@@ -111,10 +111,10 @@ def is_known(dim, given: set[str]) -> bool:
 
 
 def coverage(model: onnx.ModelProto) -> tuple[int, int, int]:
-    """Counts values that nodes of the main graph compute: all, those with a shape, those in input symbols.
+    """Returns three counts of the values that nodes of the main graph compute: all, with a shape, and in input symbols.
 
-    A value has a shape if each dimension is a number or any name, including names that a tool generated. The last number
-    counts values whose dimensions use only symbols of the graph inputs.
+    A value has a shape if each dimension is a number or any name, including names that a tool generated. A value is in
+    input symbols if its dimensions use only numbers and symbols of the graph inputs.
     """
     types = of_graph(model.graph)
     given = symbols(value.type for value in model.graph.input)

@@ -20,8 +20,9 @@ VERSIONS = ("ts13", "ts17")
 class Case:
     """A module of `tests/pitfalls/pitfalls.py`.
 
-    `shapes` are shapes of its input; the first one was traced. `module` is a function of the input and of the weights by
-    name; it computes the outputs of the module in eager mode. The fix must report the rule `rule`.
+    `shapes` are shapes of the module's input; the export was traced with the first one. `module` is a function of the
+    input and of the weights by name; it computes the outputs of the module in eager mode. The fix must report the rule
+    `rule`.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -102,9 +103,9 @@ def _check(export: Path, case: Case, fix: Path, scratch: Path) -> tuple[tuple, l
 
 
 def _with_free_batch(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Makes axis 0 of the input dynamic.
+    """Makes a static axis 0 of the input dynamic, and removes the declared shapes of outputs.
 
-    If the export declared it static, also removes the shapes of outputs.
+    Changes nothing if axis 0 is already dynamic.
     """
     first = model.graph.input[0].type.tensor_type.shape.dim[0]
     if first.HasField("dim_value"):

@@ -17,8 +17,8 @@ from onnx import numpy_helper
 from . import models, parallel, peer_tools, runner, tools
 
 OURS, THEIRS = "onnx-fix", "onnxconverter-common"
-# Tolerance: TIMES the change from rounding the weights, plus SHARE of the largest element, plus TIMES the smallest positive
-# float16, 2^-24.
+# The tolerance is the sum of three terms: TIMES times the change of outputs from rounding only the weights, SHARE
+# times the largest element, and TIMES times STEP, the smallest positive float16.
 TIMES, SHARE, STEP = 8, 2.0**-7, 2.0**-24
 
 CONVERTER = """
@@ -67,7 +67,7 @@ def run(options) -> bool:
 
 
 def _is_float(model: onnx.ModelProto) -> bool:
-    """Returns True if a model may have float32 inputs or weights, and has no float16 ones."""
+    """Returns True if a model has float32 inputs or initializers, or Constant nodes, and nothing of type float16."""
     kinds = [tensor.data_type for tensor in model.graph.initializer]
     kinds += [value.type.tensor_type.elem_type for value in model.graph.input]
     float32, float16 = kinds.count(onnx.TensorProto.FLOAT), kinds.count(onnx.TensorProto.FLOAT16)

@@ -1,4 +1,4 @@
-"""Minimum of each share and factor, for the sample and for the full run: `floors.tsv`."""
+"""Minimum (floor) of each percentage and factor, for the sample and for the full run: `floors.tsv`."""
 
 import csv
 import math
@@ -6,7 +6,7 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("floors.tsv")
 
-# A share this many percentage points above its floor prints a request to raise the floor.
+# If a percentage exceeds its floor by this many points, a request to raise the floor is printed.
 CLEARLY_ABOVE = 0.5
 
 
@@ -21,9 +21,9 @@ class Floors:
         self._held = set()
 
     def share(self, what: str, reached: int, of: int) -> bool:
-        """Returns True if a share reaches its floor.
+        """Returns True if the percentage `reached` / `of` reaches its floor.
 
-        Prints shares below their floor, and shares clearly above it.
+        Prints a percentage that is below its floor, or clearly above it.
         """
         if not of:
             return self._fails(what, "there were no cases")

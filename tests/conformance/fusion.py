@@ -1,7 +1,8 @@
 """Fuses the attention of exported models, for opset 23 and for ONNX Runtime, and compares the results.
 
 An attention core is a Softmax whose result reaches the first operand of a MatMul, possibly through nodes that cast, move or
-select elements. Beside each model is an archive of its inputs: `RUN.NAME`, for several sizes.
+select elements. Beside each model is an .npz archive with its inputs in several runs of different sizes; the keys are
+`RUN.NAME`, the number of a run and the name of an input.
 """
 
 import collections
@@ -25,7 +26,7 @@ TOLERANCE = 1e-3
 
 @dataclass
 class Row:
-    """Numbers of one model: cores of the export, and by target: cores left, nodes and the fault (empty if right)."""
+    """Attention cores of an exported model; for each target: unfused cores, nodes, and the fault (empty if right)."""
 
     name: str
     cores: int

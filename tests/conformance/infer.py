@@ -56,7 +56,7 @@ def _infer_both(fix, test) -> list[tuple[str, str, str]]:
 def _variant(test, variant) -> tuple[onnx.ModelProto, dict[str, int]]:
     """Returns the test with declared types only for inputs, and the sizes of its symbols.
 
-    Their dimensions are static, or each is a distinct symbol.
+    The dimensions of inputs are static (`pinned`), or each is a distinct symbol (`free`).
     """
     model, sizes = onnx.ModelProto(), {}
     model.CopyFrom(test.model)

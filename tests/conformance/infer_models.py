@@ -11,7 +11,7 @@ from . import facts, models, tools
 REPEAT = 3
 SAMPLE = ("hf_bert.ts17", "hf_mamba.dyn18", "silero_vad_16k_op15", "ch_PP-OCRv4_rec_infer", "nn_lstm.ts17")
 
-# Each runs as a process from file to file, like a user's script, and prints the CPU seconds of the call alone.
+# Each script runs as a process from file to file, like a user's script, and prints the CPU seconds of the call alone.
 ONNX = """
 import sys, time, onnx
 model = onnx.load(sys.argv[1])
@@ -66,7 +66,7 @@ def _strip(model: onnx.ModelProto, path: Path):
 
 
 def _infer(command, written: Path) -> tuple:
-    """Returns (values, shaped, in inputs, CPU ms, error); dashes if it fails."""
+    """Returns (values, shaped, in inputs, CPU ms, error) of one tool; if the tool fails, dashes and the error."""
     written.unlink(missing_ok=True)
     done = tools.measure(command, repeat=REPEAT)
     if done.status != 0 or not written.exists():

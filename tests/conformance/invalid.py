@@ -14,7 +14,7 @@ from pathlib import Path
 from . import invalid_models, invalid_mutations, invalid_runs, tools
 
 ACCEPTED = Path(__file__).with_suffix(".tsv")
-# Folder for one model of each group of missed or untrue mutants.
+# Folder for one model of each group of mutants with a missed error (false negative) or a false positive.
 EXAMPLES = tools.WORK / "invalid"
 
 SAMPLE, WHOLE = 4_000, 100_000
@@ -152,7 +152,7 @@ def _lint_all(lint, mutants):
 
 
 def _lint(lint, mutants):
-    """Sets the errors of onnx-lint. If a batch fails, its halves run alone, to find the model that it fails for."""
+    """Lints mutants and sets their `errors`. If onnx-lint fails, lints both halves, to find the failing mutant."""
     with tempfile.TemporaryDirectory(dir=tools.WORK) as folder:
         for place, mutant in enumerate(mutants):
             (Path(folder) / f"{place}.onnx").write_bytes(mutant.model)
@@ -224,10 +224,10 @@ def grouped(mutants, verdict) -> list[tuple[tuple[str, str, str], list[Mutant]]]
     return sorted(groups.items(), key=lambda entry: (-len(entry[1]), entry[0]))
 
 
-# The place in the source of ONNX Runtime: `file.cc:12 type namespace::function(parameters) const [with T = type] `.
+# Location in the source of ONNX Runtime: `file.cc:12 type namespace::function(parameters) const [with T = type] `.
 _SIGNATURE = re.compile(r"(?:(?<=\.cc)|(?<=\.h)):\d+ [\w:<>,&*\s{}~]*::[\w<>~]+(\(\))?\(([^()]|\([^()]*\))*\)( const)?"
                         r"( \[with .*?\](?= [^\]]))?")
-# Other parts of messages that do not tell the reason.
+# Parts of error messages, besides the location, that do not state the reason.
 _DECORATION = re.compile(r"Load model from .*? failed:\s*|/\S+/(\w+\.\w+:\d+ )|Node ?\(\w*\) |Status Message: |Node:\w* ")
 
 

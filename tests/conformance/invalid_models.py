@@ -16,7 +16,7 @@ MAX_NODES = 3
 # Operators whose first input is a parameter, not data.
 FIRST_IS_PARAMETER = {"ConstantOfShape", "Range", "SequenceEmpty", "Bartlett", "BlackmanWindow", "HannWindow", "HammingWindow"}
 
-# The oldest opset that is tried. ONNX Runtime supports older ones only in part.
+# The oldest opset that is tried. ONNX Runtime supports older opsets only in part.
 OLDEST = 7
 
 
@@ -28,14 +28,14 @@ class Base:
     model: onnx.ModelProto
     feeds: dict = field(repr=False)
     group: tuple
-    # Whether the opset is older than the one of the test. Then the specification may forbid what ONNX Runtime runs.
+    # Whether the model is relabeled to an older opset. ONNX Runtime may run a relabeled model although it is invalid.
     is_relabeled: bool = False
 
 
 def bases(limit: int) -> list[Base]:
     """Returns at most `limit` models for each operator, version of the operator, and kind of inputs.
 
-    Each version of a test yields up to two models: in one, `_parameters` are initializers; in the other, no input is.
+    Each version of a test yields up to two models: one with `_parameters` as initializers, one without initializers.
     """
     found, counts = [], collections.Counter()
     for test in node_tests.collect():
@@ -102,7 +102,7 @@ def schema_of(node, model: onnx.ModelProto):
 
 
 def _versions(test):
-    """Yields the model of a test and its feeds, at each operator version to which it can be relabeled."""
+    """Yields the model and the feeds of a test, at each operator version to which the test can be relabeled."""
     is_standard = any(not entry.domain for entry in test.model.opset_import)
     model = is_standard and runner.as_released(test.model) or test.model
     yield model, test.feeds

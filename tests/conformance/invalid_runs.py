@@ -107,7 +107,7 @@ def outcome(model: bytes, feeds: dict) -> Outcome:
             return Outcome(NOT_JUDGED, str(error))
         except Exception as error:  # noqa: BLE001
             errors.append(error)
-    # An integer input may be an index or a size. If the message depends on its value, another value may be valid.
+    # A non-float input may be an index or a size. If the error depends on the values, other values may be valid.
     has_parameter = any(not re.search("float|double", value.type) for value in inputs)
     if has_parameter and len(set(map(str, errors[:len(_VALUES)]))) > 1:
         return Outcome(NOT_JUDGED, "depends on values of an input: " + _refusal(errors[0]).message)

@@ -1,9 +1,10 @@
 """Times several variants of one model, in a separate process that `latency.py` starts.
 
-Reads one JSON object from standard input, `{"mode", "models": {name: path}, "feed": path of an .npz, "seconds"}`, and prints
-`{"nanoseconds": {name: minimum CPU time}, "failures": {name: reason}}`. All variants run on one thread, in turns, so that
-other load of the machine affects all of them. The minimum of all turns counts. The memory layout of a session changes times
-by a few percent, so small variants have several sessions.
+Reads one JSON object from standard input, `{"mode", "models": {name: path}, "feed": path of an .npz, "seconds"}`, and
+prints `{"nanoseconds": {name: minimum CPU time}, "failures": {name: reason}}`. All variants run on one thread, in
+turns, so that other load of the machine affects all of them. A turn is a series of inferences (or session creations)
+of one variant. The result is the minimum, over all turns, of the mean CPU time of an inference. The memory layout of a
+session changes times by a few percent, so variants with small files have several sessions.
 """
 
 import json
@@ -13,11 +14,12 @@ import time
 
 import numpy as np
 
-# Minimum duration of a turn, far above the resolution of the clock.
+# Approximate duration of a turn, far above the resolution of the clock.
 TURN_NANOSECONDS = 1_000_000
 TURNS = (4, 600)
 
-# A variant whose file has at most SMALL_BYTES has this many sessions; others have one, as all do in the mode `session`.
+# A variant whose file has at most SMALL_BYTES has SESSIONS sessions; a variant with a larger file, and in the mode
+# `session` each variant, has one session.
 SESSIONS, SMALL_BYTES = 3, 30_000_000
 
 

@@ -12,10 +12,10 @@ from . import models, tools
 MEASURED = ("hf_bert.dyn18", "silero_vad")
 MOST_PEAK_BYTES = 64 << 20
 WEIGHT_BYTES = 1 << 30
-# Each has a square matrix of 2^26 floats.
+# Number of layers of the large model; each layer has a square matrix of 2^26 floats.
 LAYERS = 4
 
-# Runs as one process, like a user's script. It prints the CPU time of the call alone.
+# The checker runs as one process, like a user's script, and prints the CPU time of the call alone.
 CHECKER = """
 import sys, time, onnx
 start = time.process_time()
@@ -31,7 +31,7 @@ def run(options) -> bool:
 
 
 def _cpu_time(lint, repeat) -> float:
-    """Returns the minimum speedup over the checker."""
+    """Returns the smallest speedup of onnx-lint over onnx.checker among the measured models."""
     rows, factors = [], []
     paths = {model.name: model.path for model in models.collect()}
     for name in MEASURED:

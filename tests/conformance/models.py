@@ -64,7 +64,7 @@ class RealModel:
         return onnx.load(self.path)
 
     def feeds(self) -> list[dict]:
-        """Returns random inputs for each of its shapes, with a fixed seed."""
+        """Returns random inputs for each run, in the shapes of that run, with a fixed seed."""
         graph = self.load().graph
         weights = {tensor.name for tensor in graph.initializer}
         inputs = [value for value in graph.input if value.name not in weights]
@@ -97,7 +97,7 @@ def _real(path: Path) -> RealModel:
     return RealModel(name, path, tuple(SHAPES.get(name, [{}])))
 
 
-# Sizes to try for dynamic dimensions of other models: of the first axis, and of all others.
+# Pairs of sizes to try for dynamic dimensions in `of_folder`: size of axis 0, and size of all other axes.
 SIZES = ((2, 64), (1, 96), (3, 32), (2, 16), (1, 8), (2, 5), (1, 1))
 
 
@@ -141,7 +141,7 @@ def _name(path: Path) -> str:
 
 
 def _fetch(requirement: str) -> Path:
-    """Returns the folder with the models of a package. Downloads it if it is missing."""
+    """Returns the folder with the models of a package. Downloads the package if the folder is missing."""
     folder = tools.WORK / "models" / requirement.replace("==", "-")
     if folder.exists():
         return folder

@@ -9,7 +9,7 @@ _CONTEXT = multiprocessing.get_context("fork")
 
 
 def map_isolated(function, items, jobs: int) -> list:
-    """Returns `function(item)` for every item, in order; None if its process crashed.
+    """Returns `function(item)` for every item, in order; None for an item whose process crashed.
 
     Runtimes may crash with a segmentation fault.
     """

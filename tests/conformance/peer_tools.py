@@ -29,7 +29,7 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """Result of an optimizer, and its cost. `path` is None if it failed; then `failure` is the reason."""
+    """Result of an optimizer, CPU time and memory. After a failure, `path` is None and `failure` is the reason."""
 
     path: Path | None
     failure: str

@@ -19,7 +19,7 @@ OURS = "ours"
 
 @dataclass(frozen=True)
 class Row:
-    """Results for one model: operators of the original and of equal results, faults of the others, costs."""
+    """Results for one model: operators of the original and of the equal results, faults of unequal results, costs."""
 
     name: str
     original: collections.Counter
@@ -81,7 +81,7 @@ def judge(item) -> Row:
 
 
 def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str:
-    """Returns the reason why a result does not count, or "". The verdict on a cached result is cached, too."""
+    """Returns the reason why a result does not count, or ""; if `is_kept`, caches the reason beside the result."""
     if not is_kept:
         return _fault(model, original, path)
     verdict = path.with_name("fault.txt")

@@ -1,4 +1,4 @@
-"""Checks on real models: copies are unchanged, fixes preserve outputs, linting finds no errors."""
+"""Checks on real models: copies are unchanged, fixes preserve outputs, linting finds no errors, runs are repeatable."""
 
 import json
 import tempfile
@@ -78,7 +78,10 @@ def _verdict(failures, step, process, written, reason_against) -> str:
 
 
 def _message_difference(original: Path, copied: Path) -> str | None:
-    """Returns the part in which two decoded files differ, or None. They are serialized again, since NaNs do not compare equal."""
+    """Returns the field in which two models differ, or None.
+
+    Compares the serialized models, because NaNs in decoded messages do not compare equal.
+    """
     first, second = onnx.load(original), onnx.load(copied)
     if first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True):
         return None

@@ -37,7 +37,7 @@ def session(model: bytes | str, *, optimize: bool = False) -> onnxruntime.Infere
 
 
 def run_session(loaded: onnxruntime.InferenceSession, feeds: dict) -> list:
-    """Returns the outputs of a loaded model. Feeds without an input are ignored."""
+    """Returns the outputs of a loaded model. Feeds that are not inputs of the model are ignored."""
     declared = {i.name for i in loaded.get_inputs()} | {i.name for i in loaded.get_overridable_initializers()}
     given = {name: value for name, value in feeds.items() if name in declared}
     types = " ".join(value.type for value in [*loaded.get_inputs(), *loaded.get_outputs()])
@@ -66,9 +66,10 @@ def outputs(model: onnx.ModelProto, feeds: dict) -> list:
 class Judge:
     """Compares models that should be equivalent to the model of a node test with the stored outputs of the test.
 
-    ONNX Runtime runs the models. If it cannot run one, or gets the test itself wrong, onnx's ReferenceEvaluator does.
-    If both get the test wrong, the outputs of the test's own model are expected instead of the stored ones. For random
-    outputs, only types and shapes are compared.
+    ONNX Runtime runs the models. If ONNX Runtime cannot run a model, or computes wrong outputs for the test itself,
+    onnx's ReferenceEvaluator runs the model. If ONNX Runtime and the ReferenceEvaluator both compute wrong outputs for
+    the test, the outputs of the test's own model are expected instead of the stored ones. For random outputs, only
+    types and shapes are compared.
     """
 
     def __init__(self, test):
@@ -99,7 +100,7 @@ class Judge:
 
     @functools.cached_property
     def _expected_of_reference(self) -> list:
-        """Outputs expected of the ReferenceEvaluator: the stored ones, or its own if it gets the original test wrong."""
+        """Expected outputs: the stored ones, or those of the ReferenceEvaluator if it fails the original test."""
         if not self.by_runtime or self._run_test(by_reference) is None:
             return self.expected
         return by_reference(self.test.model, self.test.feeds)
@@ -131,7 +132,8 @@ class Judge:
 def as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """Returns the model at the latest opset that ONNX Runtime supports.
 
-    Returns None if its opset is not newer, if it has functions, or if an operator in it changed in a later opset.
+    Returns None if the model already has that opset or an older one, if it has functions, or if one of its operators
+    changed in a later opset.
     """
     [own] = [opset for opset in model.opset_import if opset.domain == ""]
     names = {node.op_type for node in nodes(model) if node.domain == ""}
@@ -158,8 +160,8 @@ def nodes(model: onnx.ModelProto):
 def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *, exactly=False) -> str | None:
     """Returns the first difference between the outputs of two models in ONNX Runtime, or None.
 
-    Both run with graph optimizations off and on, which selects other kernels. The difference between the two runs of the
-    first model estimates its rounding error. Exceptions of ONNX Runtime are passed on.
+    Both models run with graph optimizations off and on, which select different kernels. The difference between the two
+    runs of the first model estimates its rounding error. Exceptions of ONNX Runtime are propagated.
     """
     for given in feeds:
         plain, optimized = (in_runtime(first, given, optimize=optimize) for optimize in (False, True))
@@ -184,9 +186,9 @@ def _distance(first, second) -> float:
 def _tolerance(expected, noise: float) -> tuple[float, float]:
     """Returns relative tolerance, and absolute tolerance in proportion to the largest value of an output.
 
-    The absolute tolerance is at least the machine epsilon of the element type: small values are differences of values near
-    1, and kernels of ONNX Runtime round differently if they can pack constant weights. It is also at least twice the noise
-    of the original model.
+    The absolute tolerance is at least the machine epsilon of the element type: small values are differences of values
+    near 1, and kernels of ONNX Runtime round differently if they can pack constant weights. The absolute tolerance is
+    also at least twice the noise of the original model.
     """
     if not isinstance(expected, np.ndarray) or expected.dtype.kind != "f" or not expected.size:
         return 0, 0

@@ -11,7 +11,7 @@ from .__main__ import CHECKS
 
 SABOTEUR = Path(__file__).with_name("saboteur.py")
 
-# (check, tool, fault of the tool, expected output of the check). Every check in CHECKS has at least one.
+# Entries (check, tool, fault of the tool, expected output of the check). Every check in CHECKS has at least one entry.
 SABOTAGES = (
     ("convert", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: convert, right at 13"),
     ("convert", "onnx-fix", "only_relabels", "ILLEGAL: "),

@@ -1,7 +1,7 @@
 """A deliberately broken tool: `saboteur.py WAY TOOL ARGUMENTS…` runs the tool with one fault.
 
-It is started thousands of times, so it imports as little as possible, and implements only the part of protobuf that it needs
-to break a model.
+This script is started thousands of times, so it imports as little as possible, and implements only the part of
+protobuf that it needs to break a model.
 """
 
 import os

@@ -14,7 +14,8 @@ from measuring import cases, judge, outcomes, runtimes  # noqa: E402 – in anot
 
 from . import models, node_tests, targets_models, tools  # noqa: E402
 
-# The sample has every EVERYth node test that evaluates profiles, and the exports of this repository.
+# The sample contains every EVERY-th of the node tests that are used to evaluate profiles. The real models of the sample
+# are the exports in this repository.
 EVERY = 4
 
 

@@ -14,7 +14,7 @@ FOLDER = tools.WORK / "target-models"
 
 
 def outcomes(target: str, python: Path, script: Path, chosen) -> dict[tuple[str, str], str]:
-    """Returns by model and variant: `equal` if all of its runs are equal, or the first other outcome."""
+    """Returns for each (model, variant) the first outcome that is not `equal`, or `equal` if all runs are equal."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     found, cases = {}, []
     for model in chosen:
@@ -39,7 +39,7 @@ def outcomes(target: str, python: Path, script: Path, chosen) -> dict[tuple[str,
 
 
 def _formed(model: models.RealModel, form: str, target: str) -> tuple[Path, str | None]:
-    """Writes a variant of the model; returns its path, and the error if that fails."""
+    """Writes a variant of the model; returns the path of the variant, and the error if onnx-fix fails."""
     if form == FORMS[0]:
         return model.path, None
     written = FOLDER / f"{model.name}.written.onnx"

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("TARGET") or ROOT / "target")
 WORK = TARGET / "conformance"
-# The folder of the tools under test; `sabotage.py` sets it to broken ones.
+# The folder of the tools under test. `sabotage.py` sets ONNX_LINT_TOOLS to a folder with a broken tool.
 TOOLS = Path(os.environ.get("ONNX_LINT_TOOLS") or TARGET / "release")
 
 # Generous: a longer run is considered a hang.
@@ -42,7 +42,7 @@ class Run:
 
 
 def binary(name: str) -> Path:
-    """Returns the path of the release build of a tool. Raises NotBuilt if it is missing or does not run."""
+    """Returns the path of the release build of a tool. Raises NotBuilt if the tool is missing or prints no version."""
     path = TOOLS / name
     if not path.exists():
         raise NotBuilt(f"{name}: not built ({path} is missing: cargo build --release)")
@@ -52,7 +52,7 @@ def binary(name: str) -> Path:
 
 
 def run(command, *, environment=None, timeout=TIMEOUT_SECONDS) -> Run:
-    """Runs a command without input. It is killed if it times out."""
+    """Runs a command without input; kills the process if it times out."""
     with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}) as process:
         try:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check.py ONNX_FIX FOLDER [-v]: makes the batch of models dynamic, and runs them on several samples.
 
-The batch is axis 0 of every input, except for the inputs in AXES. For N = 1, 2, 3 and 5, the outputs must equal those of N
-runs of the exported model. Prints the verdict (right, refused, WRONG) for each model that is not right, or for all with -v.
-Exits with 1 if a model is wrong or fewer than 80 % are right. Needs numpy and onnxruntime.
+The batch is axis 0 of every input, except for the inputs in AXES. For N = 1, 2, 3 and 5 samples, the outputs must
+equal those of N runs of the exported model on one sample each. Prints the verdict (right, refused, WRONG) for each
+model that is not right, or for all with -v. Exits with 1 if a model is wrong or fewer than 80 % are right. Needs numpy
+and onnxruntime.
 """
 import glob, os, subprocess, sys, tempfile
 import numpy as np, onnxruntime as ort

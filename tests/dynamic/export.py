@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """export.py FOLDER [NAME …]: exports small models with both exporters of PyTorch.
 
-Each model has random weights and a static batch of 1, which `check.py` makes dynamic. It is written as NAME.ts.onnx
+Each model has random weights and a static batch of 1, which `check.py` makes dynamic. The exports are NAME.ts.onnx
 (`dynamo=False`) and NAME.dyn.onnx (`dynamo=True`). Needs torch, torchvision, transformers and onnxscript. Not run in CI:
 the small models are committed in `exported/`.
 """

@@ -54,7 +54,7 @@ def test_tables_have_the_findings(checkout, findings):
 
 
 def test_gitlab_report_has_required_keys_and_unique_fingerprints(checkout, findings):
-    """These are the requirements of GitLab's documentation and of its parser."""
+    """GitLab's documentation and its parser require these keys and values."""
     report = json.loads(checkout.lint("gitlab"))
     assert isinstance(report, list) and len(report) == len(findings)
     for issue in report:

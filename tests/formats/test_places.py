@@ -19,7 +19,7 @@ class Source:
                 self.spans[node.lineno, node.col_offset].add((node.lineno, head.rfind(":") + 1))
 
     def covers(self, line: int, start: int, end: int) -> bool:
-        """Returns True if columns of a line, in bytes, cover a construct, or the first line of one."""
+        """Returns True if the byte columns `start` to `end` cover a construct, or the first line of a construct."""
         text = self.lines[line - 1].encode()
         ends = self.spans.get((line, start), set())
         return (line, end) in ends or (any(last > line for last, _ in ends) and end == len(text.rstrip()))

@@ -12,8 +12,10 @@ use crate::differences;
 use crate::same::{Claim, difference, differs};
 
 /// Returns true if rounding of the inputs explains why an output of a node differs from ONNX Runtime.
-/// This holds if our evaluator computes the output of ONNX Runtime from `its` values, or if changing the last digits
-/// of the inputs changes the output: near 0 or a pole, a last digit may cause a large difference.
+///
+/// Rounding explains the difference if our evaluator computes the output of ONNX Runtime from the values in
+/// `its`, the results of ONNX Runtime. Rounding also explains the difference if changing the last digits of
+/// the inputs changes the output: near 0 or a pole, a last digit may cause a large difference.
 pub fn is_a_last_digit(
     model: &Model,
     node: NodeId,
@@ -38,9 +40,10 @@ pub fn is_a_last_digit(
         })
 }
 
-/// Returns true if changing the last digits of values changes the model outputs.
-/// The change must exceed the claim, or the run must fail.
-/// This includes the digits of a mean that a normalization subtracts from nearly equal elements.
+/// Returns true if changing the last digits of values changes the outputs by more than `claim` allows.
+///
+/// Also returns true if the change makes the run fail, or if a normalization subtracts a mean from nearly
+/// equal elements, because the last digits of that mean matter.
 pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     if differences::subtracts_rounded_mean(model, &before.ran) {
         return true;
@@ -55,7 +58,7 @@ pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
 }
 
 /// Computes an output of a node from the values of a run, after `given` has mapped each of them.
-/// With `way`, the last digits of values in the branches of an `If` change, too.
+/// If `node` is an `If` and `way` is given, also changes the last digits of the values in its branch.
 fn with(
     model: &Model,
     node: NodeId,
@@ -100,9 +103,11 @@ fn run_branch(model: &Model, executor: &mut Executor, id: NodeId, way: f64) -> O
     Some(())
 }
 
-/// Returns true if ONNX Runtime may round a value differently: if a node computes it, or it is float16.
-/// Without a float16 kernel, ONNX Runtime computes in float and rounds once at the end. Other model inputs are equal in
-/// both runs.
+/// Returns true if ONNX Runtime may round a value differently than our evaluator.
+///
+/// Returns true for float tensors that a node computes, and for all float16 tensors.
+/// Without a float16 kernel, ONNX Runtime computes in float and rounds once at the end. Model inputs that are
+/// not float16 are equal in our evaluator and in ONNX Runtime.
 fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
     let Val::Tensor(array) = val else { return false };
     array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
@@ -116,18 +121,21 @@ fn is_sum(node: &Node) -> bool {
         || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
 }
 
-/// Returns true if the number at a position is changed upward.
-/// This holds for half of the positions, and does not repeat with a period. The highest bit of the position times the
-/// golden ratio decides.
+/// Returns true if the number at a position is changed upward, and false if downward.
+///
+/// Returns true for about half of the positions, without a period: if the highest bit of the position times
+/// the golden ratio is 0.
 fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }
 
-/// Changes the last digit of each number: some up and the others down, or the other way round.
-/// For sums, the step is the last digit of the largest term.
+/// Changes the last digit of each number: some upward and the others downward.
+///
+/// `way` is 1, or -1 to swap the directions. For sums, the step is the last digit of the largest term.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    // The relative and the minimum step: a subnormal may have only one digit. Sums are assumed to have a term of 1.
+    // The relative and the minimum step: a subnormal number may have only one digit. The largest term of a
+    // sum is assumed to be at least 1.
     let (digit, least) = match array.elem() {
         ElemType::Float16 => (1e-3, 6e-8),
         ElemType::Bfloat16 => (8e-3, 1e-40),

@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::fill::{self, Fill};
 use crate::table;
 
-/// Properties of the node that the values depend on.
+/// Properties of a node that the drawn values of its attributes depend on.
 pub struct Around {
     /// Rank of input 0.
     pub rank: usize,

@@ -1,8 +1,8 @@
-//! Makes the batch of graphs dynamic, and compares `N` samples with `N` separate runs.
-//! Both run in our evaluator and in ONNX Runtime.
+//! Makes the batch of graphs dynamic, and compares a run on `N` samples with `N` separate runs.
+//! The runs are made in our evaluator and in ONNX Runtime.
 //!
 //! A child process tests the graphs, since ONNX Runtime crashes on some of them. After a crash, another child process
-//! tests that graph without ONNX Runtime, and the parent continues.
+//! tests the crashed graph without ONNX Runtime, and the parent continues.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -25,8 +25,7 @@ use crate::same::differs;
 
 /// The verdict on a graph.
 enum Verdict {
-    /// The graph does not run with one sample, or `onnx-fix` rejects it.
-    /// The reason is not that its axes become dynamic.
+    /// The graph does not run with one sample, or `onnx-fix` rejects it even without dynamic axes.
     Invalid,
     Right,
     /// The operators that cannot be made dynamic, each with the reason.
@@ -63,7 +62,7 @@ fn draw(mut random: Random) -> Option<Drawn> {
     Some(Drawn { case, axes })
 }
 
-/// Declares static dimensions, for the batch axes or for all axes.
+/// Declares the batch axes with size 1 and, if `is_static`, all input dimensions as static.
 fn pin(model: &mut Model, axes: &[(ValueId, usize)], is_static: bool) {
     let main = model.main;
     for port in &mut model.graphs[main].inputs {
@@ -104,7 +103,7 @@ fn tensors(vals: &[Val]) -> Option<Vec<&Array>> {
     vals.iter().map(|val| if let Val::Tensor(array) = val { Some(&**array) } else { None }).collect()
 }
 
-/// Returns the first difference between the outputs of one run and those of a run per sample.
+/// Returns the first difference between the outputs of one run on all samples and a run per sample.
 fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
     let facts = infer::infer(model, infer::Options::default());
     let outputs = &model.graphs[model.main].outputs;
@@ -200,7 +199,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
     if let Some(finding) = outcome.findings.first() {
         if &*finding.code != "EXP018" {
             return match &*finding.code {
-                // If the fault also occurs without dynamic axes, it is one of another pass.
+                // A fault that also occurs without dynamic axes is not a fault of making axes dynamic.
                 "FIX002" if !fix(model.clone(), &Options::default(), rules).findings.is_empty() => {
                     Verdict::Invalid
                 }
@@ -310,7 +309,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a line of a child process; returns the number of its graph.
+    /// Counts the verdict in a line of a child process; returns the number of the graph.
     fn add(&mut self, line: &str) -> Option<u64> {
         let mut fields = line.strip_prefix('@')?.split('\t');
         let number = fields.next()?.parse().ok()?;
@@ -326,13 +325,13 @@ impl Tally {
     }
 }
 
-/// Tests graphs in child processes. Returns true if none is wrong.
+/// Tests graphs in child processes. Returns true if no verdict is wrong.
 pub fn run_all(seed: u64, first: u64, graphs: u64) -> std::io::Result<bool> {
     let mut tally = Tally::default();
     let (mut next, end) = (first, first + graphs);
     let mut is_judged = true;
     while next < end {
-        // A graph on which ONNX Runtime crashed is tested without it.
+        // A graph on which ONNX Runtime crashed is tested without ONNX Runtime, in its own process.
         let count = if is_judged { end - next } else { 1 };
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--batched-worker", "--seed", &seed.to_string(), "--first", &next.to_string()])

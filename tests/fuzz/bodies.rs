@@ -37,7 +37,7 @@ fn holder(draft: &mut Draft, op: &str, inputs: Vec<Option<ValueId>>) -> NodeId {
     draft.case.model.graphs[graph].nodes.last().copied().expect("a node was just added")
 }
 
-/// Draws a subgraph with these inputs; `outputs` selects its outputs.
+/// Draws a subgraph with these inputs; the function `outputs` selects the outputs of the subgraph.
 fn body(
     draft: &mut Draft,
     owner: Owner,
@@ -179,8 +179,9 @@ fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
     tensors
 }
 
-/// Returns the next value of a loop state.
-/// It is a value of the subgraph with the type and shape of the state, or an Identity of the state.
+/// Returns a value of the subgraph to be the next value of a loop state, with equal type and shape.
+///
+/// If the subgraph has no value of this type and shape, returns the output of a new `Identity` of the state.
 fn next(draft: &mut Draft, state: ValueId) -> Option<ValueId> {
     let Some(Val::Tensor(before)) = draft.values.get(&state).cloned() else { return None };
     let mut tensors = own_tensors(draft);

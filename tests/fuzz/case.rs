@@ -22,12 +22,12 @@ pub struct Case {
     pub model: Model,
     /// Kind of the elements, for inputs that need particular elements.
     pub fills: FxHashMap<Arc<str>, Fill>,
-    /// Whether the model was drawn at the first of [`SIZES`].
+    /// Whether the model was drawn with the first row of [`SIZES`].
     /// The original sizes of a near-miss are unknown.
     pub is_traced: bool,
 }
 
-/// Sizes of symbolic dimensions, in the order of [`SYMBOLS`]. A model is drawn at the first row.
+/// Sizes of symbolic dimensions, in the order of [`SYMBOLS`]. Models are drawn with the first row.
 pub const SIZES: [[usize; 5]; 4] = [[2, 3, 1, 2, 4], [3, 2, 4, 5, 1], [1, 1, 1, 1, 1], [2, 0, 3, 1, 5]];
 
 /// Names of symbolic dimensions.
@@ -39,7 +39,8 @@ pub const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
 /// Maximum elements of an input: examples of rules have inputs with millions of elements.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// Returns the size of a symbolic dimension in one row of [`SIZES`]. Other names are hashed.
+/// Returns the size of a symbolic dimension in one row of [`SIZES`].
+/// The hash of a name that is not in [`SYMBOLS`] selects its size.
 pub fn size_of(name: &str, sizes: usize) -> usize {
     let sizes = SIZES[sizes % SIZES.len()];
     let known = SYMBOLS.iter().position(|symbol| *symbol == name);
@@ -51,7 +52,7 @@ impl Case {
     /// Returns the inputs of a run at one row of [`SIZES`]; `None` if an input cannot be drawn.
     pub fn feeds(&self, sizes: usize, otherwise: &Fill, random: &mut Random) -> Option<Feeds> {
         let mut given: Vec<&Port> = self.model.graphs[self.model.main].inputs.iter().collect();
-        // From IR version 4 on, a caller may override inputs with defaults.
+        // From IR version 4 on, a caller may override the default of an input.
         let may_replace = self.model.ir_version.is_none_or(|version| version >= 4);
         let has_default = |port: &Port| self.model.values[port.value].initial.is_some();
         given.retain(|port| !has_default(port) || may_replace && random.once_in(3));

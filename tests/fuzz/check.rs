@@ -30,7 +30,7 @@ const INTERNAL_FAULT: &str = "FIX002";
 /// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
-    /// A result differs.
+    /// An output differs after the transformation.
     Wrong,
     /// The result does not run, although the original model does.
     Fails,
@@ -38,12 +38,12 @@ pub enum Kind {
     Invalid,
     /// Our evaluator and ONNX Runtime compute different results.
     Differs,
-    /// ONNX Runtime rejects a node that we compute.
-    /// This is not a fault: there is no result that could be wrong.
+    /// ONNX Runtime rejects a node that our evaluator computes.
+    /// A rejection is not a fault of onnx-fix: there is no result that could be wrong.
     Refused,
-    /// A fact is not true.
+    /// An inferred fact is not true.
     Contradicted,
-    /// A second run changes something, or two runs differ.
+    /// A second run of onnx-fix changes its result, or two runs on the same model differ.
     Unstable,
     Panics,
 }
@@ -136,7 +136,7 @@ pub struct Before {
     pub feeds: Feeds,
     /// Index of the row of [`SIZES`](crate::case::SIZES) with the sizes of the run.
     pub sizes: usize,
-    /// Whether the model was drawn at the first of [`SIZES`](crate::case::SIZES).
+    /// Whether the model was drawn with the first row of [`SIZES`](crate::case::SIZES).
     pub is_traced: bool,
     pub ran: Ran,
     /// The outputs of ONNX Runtime, if it runs the model and agrees with our evaluator.
@@ -144,7 +144,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Creates a run at one row of [`SIZES`](crate::case::SIZES).
+    /// Creates a run with the sizes in one row of [`SIZES`](crate::case::SIZES).
     pub fn new(feeds: Feeds, sizes: usize, is_traced: bool, ran: Ran) -> Before {
         Before { feeds, sizes, is_traced, ran, judged: None }
     }
@@ -162,8 +162,9 @@ pub fn errors(model: &Model) -> Vec<String> {
         .collect()
 }
 
-/// Returns the errors that a model has if `after` makes the defaults of some inputs constant.
-/// Unsafe fixes remove such inputs, so that callers can no longer override the defaults.
+/// Returns the lint errors of `model` without the inputs that have defaults and are missing in `after`.
+///
+/// Unsafe fixes remove some inputs with defaults, so that callers can no longer override the defaults.
 fn errors_of_defaults(model: &Model, after: &Model) -> Vec<String> {
     let inputs = &after.graphs[after.main].inputs;
     let defaults = &model.graphs[model.main].initializers;
@@ -190,7 +191,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// Transforms a model; returns its fault if that fails, and `None` for a legitimate refusal.
+/// Transforms a model; returns a fault if the transformation fails, `None` for a legitimate refusal.
 fn outcome(model: &Model, way: &Way, rules: &RuleSet) -> Result<Option<fix::Outcome>, Fault> {
     let ran = catch_unwind(AssertUnwindSafe(|| fix::fix(model.clone(), &way.options(), rules)));
     let outcome = ran.map_err(|panic| fault(Kind::Panics, panic_text(&*panic)))?;
@@ -235,8 +236,8 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     if (!is_exact || !givens.is_empty()) && !is_tame() {
         return None;
     }
-    // Assumptions name values of a pattern. Here, all values of the run must fulfill them; some are not checked, so
-    // that nothing is guaranteed.
+    // An assumption is about values of the rule's pattern, which are not known here: all values of the run
+    // must fulfill it. For an assumption that cannot be checked, nothing is guaranteed.
     let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
     let holds = |given: &Assumption| match given {
         Assumption::Finite | Assumption::NotNan | Assumption::Bounded => true,
@@ -266,7 +267,7 @@ pub fn check(
     let Some(after) = reread(&outcome.model) else {
         return Err(fault(Kind::Invalid, "the written model is unreadable"));
     };
-    // A fault of the export may appear only after a decomposition, or once a value is inferred.
+    // The linter may find a fault of the export only after a decomposition, or once a value is inferred.
     let left = errors_of_defaults(model, &after);
     let is_new = |error: &String| {
         !["EXP", "IDX", "QDQ"].iter().any(|family| error.starts_with(family)) && !left.contains(error)
@@ -306,7 +307,7 @@ fn compare(
     let Some(claim) = claim(report, way, rules, before) else { return Ok(()) };
     let found = match run(after, &before.feeds) {
         Ok(found) => found,
-        // A decomposition may exceed the limits of a run here: there is nothing to compare.
+        // A decomposition may exceed the limits of the evaluator: there is nothing to compare.
         Err(refused) if !matches!(refused.why, Refusal::BadInput(_)) => return Ok(()),
         Err(refused) => return Err(fault(Kind::Fails, format!("{}: {:?}", refused.op, refused.why))),
     };
@@ -332,8 +333,9 @@ fn known(model: &Model, runs: &[Before]) -> Result<(), Fault> {
 }
 
 /// Checks that a second run has an equal result, and that a run on the result changes nothing.
-/// If a node requires one size of a dimension that is declared dynamic, its replacement may hard-code that size, and a
-/// second run fixes this.
+///
+/// A node may require one size of a dimension that is declared dynamic. The replacement of the node may
+/// hard-code the required size, and a second run then fixes the hard-coded size.
 fn stable((before, after): (&Model, &Model), is_free: bool, way: &Way, rules: &RuleSet) -> Result<(), Fault> {
     let written = write::text::write(after);
     let text = |outcome: &fix::Outcome| write::text::write(&outcome.model);

@@ -66,8 +66,8 @@ impl Hand {
     }
 
     /// Tests a graph.
-    /// If ONNX Runtime crashes on the drawn graph, the graph is tested without it. If it crashes twice on the result of
-    /// onnx-fix, that is a fault of the result.
+    /// If ONNX Runtime crashes on the drawn graph, the graph is tested without ONNX Runtime. If ONNX Runtime
+    /// crashes twice on the result of onnx-fix, that is a fault of the result.
     fn tried(&mut self, number: u64) -> io::Result<Tried> {
         let mut ended: Vec<Doing> = Vec::new();
         loop {
@@ -88,7 +88,7 @@ impl Hand {
         }
     }
 
-    /// Returns a fault as text, with the smallest graph that has it.
+    /// Returns a fault as text, with a graph that has the fault, reduced as far as possible.
     /// If the reduction crashes, returns a message instead.
     pub fn shown(&mut self, number: u64, at: usize) -> io::Result<String> {
         for is_judged in [true, false] {

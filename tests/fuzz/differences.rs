@@ -6,21 +6,22 @@ use onnx_lint::infer::eval::{Array, Val};
 use crate::case::Ran;
 use crate::same::tolerance;
 
-/// Returns true if an operator is in the table.
+/// Returns true if the table in DIFFERENCES.md has a row for an operator, with its condition if any.
 pub fn is_known(op: &str) -> bool {
     let mut rows = include_str!("DIFFERENCES.md").lines().filter_map(|line| line.strip_prefix("| "));
     rows.any(|row| row.split(" |").next() == Some(op))
 }
 
 /// Returns the operator that causes a difference at this node.
-/// For a node with subgraphs or a call of a local function, this is an inner operator that is in the table, if there is
-/// one.
+///
+/// For a node with subgraphs or a call of a local function, returns an inner operator that is in the table of
+/// DIFFERENCES.md, if there is one.
 pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
     let node = &model.nodes[id];
     within(model, id).unwrap_or_else(|| node.op_name() + narrowed(node, run))
 }
 
-/// Returns the condition of the row for a node, such as ` of float16`; empty if there is none.
+/// Returns the condition of the table row for a node, such as ` of float16`; empty for no condition.
 fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
     let Some(Val::Tensor(array)) = first else { return "" };
@@ -48,7 +49,7 @@ fn is_smoothed(node: &Node) -> bool {
     node.attr("antialias").and_then(AttrValue::as_int) == Some(1)
 }
 
-/// Condition of a row for an operator whose [factors] have mixed signedness.
+/// Condition of the table rows for operators whose [factors] have mixed signedness.
 const MIXED: &str = " of mixed signedness";
 
 /// Returns the inputs whose elements an operator multiplies as 8-bit integers.
@@ -76,7 +77,7 @@ fn is_nearly_one(node: &Node, array: &Array) -> bool {
     nearness(node, array) > 1e2
 }
 
-/// Returns true if a node subtracts a mean whose rounding matters.
+/// Returns true if a normalization subtracts a mean whose rounding error changes the result.
 /// A rounded mean changes a normalized element by the rounding error divided by the deviation.
 pub fn subtracts_rounded_mean(model: &Model, run: &Ran) -> bool {
     model.graphs[model.main].nodes.iter().map(|&node| &model.nodes[node]).any(|node| {
@@ -86,7 +87,7 @@ pub fn subtracts_rounded_mean(model: &Model, run: &Ran) -> bool {
         let digit = match array.elem() {
             ElemType::Float16 => 1e-3,
             ElemType::Bfloat16 => 8e-3,
-            // Statistics of doubles are computed in float, too.
+            // Runtimes compute the mean and variance of doubles in float, too.
             _ => 1.2e-7,
         };
         NORMALIZATIONS.contains(&&*node.op_type)

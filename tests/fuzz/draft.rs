@@ -20,7 +20,7 @@ pub struct Draft {
     pub case: Case,
     pub random: Random,
     pub opset: u16,
-    /// Contents of the values, at the first sizes.
+    /// Contents of the values in a run with the first row of [`SIZES`].
     pub values: FxHashMap<ValueId, Val>,
     /// The enclosing graphs, innermost last, with the values that each defines.
     pub scopes: Vec<(GraphId, Vec<ValueId>)>,
@@ -103,7 +103,7 @@ impl Draft {
     }
 
     /// Adds a constant: an initializer or a `Constant` node.
-    /// It is always a node in a function, and if an initializer would also have to be a graph input.
+    /// Always adds a node in a function, and in a model whose initializers must also be graph inputs.
     pub fn constant(&mut self, array: Array) -> ValueId {
         let graph = self.graph();
         let has_initializers = self.case.model.ir_version.is_some_and(|version| version >= 4);
@@ -160,7 +160,7 @@ impl Draft {
         made
     }
 
-    /// Adds a graph input. In a function, adds a constant instead: the number of its inputs is fixed.
+    /// Adds a graph input or, in a function, a constant: a function has a fixed number of inputs.
     pub fn given(&mut self, array: Array, fill: Fill) -> ValueId {
         if self.in_function() { self.constant(array) } else { self.input(array, fill) }
     }

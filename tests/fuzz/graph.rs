@@ -55,7 +55,7 @@ pub fn draw(mut random: Random) -> Case {
     finish(draft)
 }
 
-/// Adds the graph outputs: the unused values, and sometimes another one.
+/// Adds the graph outputs: the unused outputs of nodes, and sometimes a random visible value.
 pub fn finish(mut draft: Draft) -> Case {
     let model = &draft.case.model;
     let used: FxHashSet<ValueId> =
@@ -74,7 +74,7 @@ pub fn finish(mut draft: Draft) -> Case {
     {
         outputs.push(value);
     }
-    // A repeated output name is valid, but rarely handled.
+    // A repeated output is valid, but many tools mishandle it: keep repetitions in one of 30 graphs.
     let is_twice = draft.random.once_in(30);
     let mut seen = FxHashSet::default();
     outputs.retain(|value| seen.insert(*value) || is_twice);

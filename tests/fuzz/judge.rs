@@ -43,7 +43,7 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
 }
 
 /// Returns the first difference from ONNX Runtime, or a node that ONNX Runtime rejects.
-/// Returns `None` if there is none, or if ONNX Runtime does not load the model.
+/// Returns `None` if ONNX Runtime agrees with our evaluator, or does not load the model.
 pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     if runs.iter().all(|before| before.judged.is_some()) {
         return None;
@@ -82,7 +82,7 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
 }
 
 /// Returns true if the specification leaves the outputs of some node in a run undefined.
-/// A transformed model may then compute other outputs.
+/// The undefined outputs of a transformed model may differ from those of the original model.
 pub fn is_open(model: &Model, run: &Ran) -> bool {
     let mut executor = strict(model, run);
     model.graphs[model.main].nodes.iter().any(|&node| is_node_open(model, &mut executor, node))
@@ -95,7 +95,9 @@ fn strict<'m>(model: &'m Model, run: &Ran) -> Executor<'m> {
     executor
 }
 
-/// Returns true if the specification leaves outputs of a node undefined, or of a node in its subgraphs.
+/// Returns true if the specification leaves the outputs of a node undefined.
+///
+/// Nodes in the subgraphs and in the called function count, too.
 fn is_node_open(model: &Model, executor: &mut Executor, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let inputs: Vec<Val> = node.inputs.iter().flatten().filter_map(|&input| executor.value(input)).collect();

@@ -192,8 +192,8 @@ fn types(model: &mut Model) -> impl Iterator<Item = &mut Type> {
     main.inputs.iter_mut().chain(&mut main.outputs).filter_map(|port| port.info.ty.as_mut())
 }
 
-/// May change a size or the rank of an input.
-/// Removes the declared shapes of outputs, which may no longer hold.
+/// Changes a declared size or the rank of an input, or nothing.
+/// Removes the declared shapes of outputs, which may no longer be true.
 fn size(model: &mut Model, random: &mut Random) {
     let main = model.main;
     loosen(model);
@@ -263,7 +263,7 @@ fn element_type(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// Makes a value an additional output; one that is already an output is then listed twice.
+/// Makes a value an additional output; a value that is already an output is then listed twice.
 fn another_use(model: &mut Model, random: &mut Random) {
     let main = model.main;
     let made = model.graphs[main].nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten());

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Creates the stream of one graph.
+    /// Creates the generator for one graph, given the seed and the number of the graph.
     pub fn of(seed: u64, number: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number);
         random.next();

@@ -25,7 +25,7 @@ pub struct Shown {
 const MAX_TRIES: usize = 600;
 
 impl Shown {
-    /// Returns `model` with the fault if it is smaller and its fault has the same kind.
+    /// Returns `model` as the new state if it is smaller and has a fault of the same kind.
     fn instead(&self, model: &Model, feeds: Option<(&str, Val)>, rules: &Rules) -> Option<Shown> {
         let model = reread(&tidied(model)?)?;
         if weight(&model) >= weight(&self.model) || !errors(&model).is_empty() {
@@ -93,8 +93,8 @@ impl Shown {
     }
 
     /// Returns the rules whose removal, each alone, fixes the fault.
-    /// Without such a rule, returns the message of the fault, without numbers and names. For a difference from ONNX
-    /// Runtime, returns the operator.
+    /// If no rule alone causes the fault, returns the message of the fault, without numbers and names. For a
+    /// difference from ONNX Runtime, returns the operator with the difference.
     pub fn cause(&self, rules: &Rules) -> String {
         if self.fault.kind.is_about_runtime() {
             return self.fault.about().to_owned();
@@ -130,7 +130,7 @@ fn weight(model: &Model) -> usize {
     graphs.iter().map(of_graph).sum::<usize>() + 2 * used(model).len()
 }
 
-/// Returns reduced models, each with the value of a new input, if it has one.
+/// Returns reduced models, each with the name and value of its new input, if a change added one.
 fn candidates(shown: &Shown) -> Vec<(Model, Option<(String, Val)>)> {
     let (model, main) = (&shown.model, shown.model.main);
     let mut all = Vec::new();
@@ -281,7 +281,7 @@ fn drop_unused(model: &mut Model, graph: GraphId, used: &FxHashSet<ValueId>) {
         let values = &model.values;
         scope.inputs.retain(|port| used.contains(&port.value));
         for port in &scope.inputs {
-            // Keep defaults of inputs.
+            // Keep the defaults of the remaining inputs.
             if let Some(Initial::Dense(_)) = values[port.value].initial
                 && !scope.initializers.contains(&port.value)
             {

@@ -23,7 +23,7 @@ fn environment() -> Option<&'static Environment> {
 
 static IS_ASKED: AtomicBool = AtomicBool::new(true);
 
-/// Enables or disables ONNX Runtime: a graph on which it crashes is tested without it.
+/// Enables or disables ONNX Runtime: a graph on which ONNX Runtime crashes is tested without it.
 pub fn set_asked(is_asked: bool) {
     IS_ASKED.store(is_asked, Ordering::Relaxed);
 }
@@ -71,8 +71,8 @@ impl Loaded {
     }
 }
 
-/// Makes every tensor that a node of the main graph computes an output, and no other value.
-/// Returns the model and these values, in topological order.
+/// Returns a model whose outputs are all tensors that nodes of the main graph compute.
+/// Also returns the values that become outputs, in topological order.
 pub fn widened(model: &Model, ran: &Ran) -> (Model, Vec<ValueId>) {
     let mut wide = model.clone();
     let main = wide.main;

@@ -6,18 +6,19 @@ use onnx_lint::infer::eval::{Array, Val};
 /// Required accuracy of outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Bit-exact, except for the payload of NaN.
+    /// Whether outputs must be bit-exact, except for the payload of NaN.
     pub is_exact: bool,
-    /// Infinities and NaN may differ.
-    /// The specification does not define them for every operator, so equivalent graphs may differ there.
+    /// Whether elements may differ where either output is infinite or NaN.
+    /// The specification does not define the results for infinities and NaN for every operator, so the
+    /// outputs of equivalent graphs may differ.
     pub is_open_at_infinity: bool,
-    /// Shapes may differ: an unsafe fix preserves the outputs only at the original sizes.
-    /// If these are unknown, another shape means that the run had other sizes.
+    /// Whether output shapes may differ: an unsafe fix preserves outputs only at the original input sizes.
+    /// If the original sizes are unknown, a different output shape means that the run had other input sizes.
     pub is_at_any_size: bool,
 }
 
 /// Accuracy of equivalent computations.
-/// Sums in another order round differently, and differ for infinities and NaN.
+/// Sums whose terms are added in different orders differ by rounding, and for infinities and NaN.
 const ROUNDED: Claim = Claim { is_exact: false, is_open_at_infinity: true, is_at_any_size: false };
 /// Bit-exact outputs.
 pub const EXACT: Claim = Claim { is_exact: true, is_open_at_infinity: false, is_at_any_size: false };
@@ -72,10 +73,10 @@ fn tensors_differ(wanted: &Array, found: &Array, claim: Claim) -> Option<String>
     Some(format!("element {at} was {:?} and is {:?}", a[at], b[at]))
 }
 
-/// Returns the relative tolerance for rounding in another order.
+/// Returns the relative tolerance for sums whose terms are added in another order.
 pub fn tolerance(elem: ElemType) -> f64 {
     match elem {
-        // Statistics of doubles are computed in float, according to `stash_type`.
+        // Normalizations compute the mean and variance of doubles in float, according to `stash_type`.
         ElemType::Double => 1e-6,
         ElemType::Float => 1e-4,
         ElemType::Float16 => 1e-2,

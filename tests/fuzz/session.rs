@@ -25,7 +25,7 @@ pub struct Session {
 /// Result for one graph.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The reason why the graph does not count, if any.
+    /// The reason why the graph is invalid and was not tested, if any.
     pub invalid: Option<String>,
     /// Operators in the graph.
     pub operators: Vec<String>,
@@ -172,7 +172,7 @@ impl Session {
         (outcome, all)
     }
 
-    /// Returns the graph with this number, after a round trip through a file, if our linter finds no error.
+    /// Returns the graph with this number, encoded and decoded again, if our linter finds no error.
     fn counted(&self, number: u64) -> Result<Case, String> {
         let case = self.case(number).ok_or("not drawn")?;
         let model = reread(&case.model).ok_or("not read")?;

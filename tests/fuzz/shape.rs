@@ -12,7 +12,7 @@ pub struct Letters {
     spatial: usize,
     /// The shape of input 0.
     pub data: Vec<usize>,
-    /// Whether all letters have one size, so that transposed tensors fit, too.
+    /// Whether all letters but `k` stand for the same size, so that transposed tensors match, too.
     is_square: bool,
 }
 
@@ -66,7 +66,9 @@ impl Letters {
         }
     }
 
-    /// Splits a pattern into dimensions: numbers and letters. Letters for several dimensions are numbered.
+    /// Splits a pattern into dimensions: numbers and letters.
+    ///
+    /// A letter that stands for several dimensions becomes numbered names, such as `S0` and `S1`.
     fn names(&self, pattern: &str, random: &mut Random) -> Vec<Result<usize, String>> {
         let mut names = Vec::new();
         let rest = match pattern.strip_prefix("...") {

@@ -16,16 +16,16 @@ static ATTRIBUTES: LazyLock<Table> = LazyLock::new(|| read(include_str!("attribu
 /// Constraints on one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Pattern of the shape.
+    /// Pattern of the shape, as described in `operators.tsv`.
     pub shape: &'static str,
-    /// Kind of elements; empty for any.
+    /// Kind of elements, as described in `operators.tsv`; empty for any elements.
     pub fill: &'static str,
     /// Whether the input is mostly a constant.
     pub is_constant: bool,
 }
 
 /// Returns the constraints on an input of an operator.
-/// The last one listed also applies to later positions.
+/// The last pattern that the table lists for the operator also applies to later inputs.
 pub fn input(op: &str, position: usize) -> Wanted {
     let otherwise = if position == 0 { "?" } else { "~" };
     let listed = OPERATORS.get(op).and_then(|inputs| {
@@ -40,12 +40,12 @@ pub fn input(op: &str, position: usize) -> Wanted {
     Wanted { shape, fill: fill.trim_end_matches('!'), is_constant: fill.ends_with('!') }
 }
 
-/// Returns the constraints on an attribute; `None` if the schema is sufficient.
+/// Returns the constraints on an attribute; `None` if the table has no constraints on it.
 pub fn attribute(op: &str, name: &str) -> Option<&'static str> {
     ATTRIBUTES.get(&*format!("{op}.{name}")).or_else(|| ATTRIBUTES.get(name)).copied()
 }
 
-/// Returns operators in the table without a schema.
+/// Returns the operators that a table names, but that have no schema.
 pub fn unknown(known: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let operators = OPERATORS.keys().copied();
     let owners = ATTRIBUTES.keys().filter_map(|name| name.split_once('.')).map(|(op, _)| op);

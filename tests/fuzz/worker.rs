@@ -1,6 +1,6 @@
 //! A worker process that tests graphs.
-//! ONNX Runtime crashes on some graphs, and hangs on others; then the worker ends itself. Only the result of
-//! the current graph is lost, and the parent process receives the last activity of the worker.
+//! ONNX Runtime crashes on some graphs, and hangs on others. A worker that hangs ends itself. If a worker
+//! ends, only the result of its current graph is lost, and the parent process has received its last activity.
 
 use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,11 +48,11 @@ pub enum Doing {
 
 static TELLS: AtomicBool = AtomicBool::new(false);
 
-/// Number of activities sent. The worker makes progress as long as this grows.
+/// Number of activities sent. The worker makes progress as long as this number grows.
 static WORDS: AtomicU64 = AtomicU64::new(0);
 
 /// CPU time without a message after which the worker is considered to hang.
-/// It is a thousand times the time of a graph.
+/// The limit is a thousand times the CPU time for one graph.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// Sends the next activity to the parent, if there is one.
@@ -138,7 +138,7 @@ impl Worker {
             match serde_json::from_str(&line) {
                 Ok(Reply::Doing(doing)) => last = doing,
                 Ok(reply) => return Ok(reply),
-                // Output of ONNX Runtime.
+                // Not a reply: ONNX Runtime printed this line.
                 Err(_) => {}
             }
         }

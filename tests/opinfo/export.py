@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """export.py FOLDER [options]: exports samples of PyTorch's operator tests, with static and with dynamic sizes.
 
-Each case is FOLDER/OPERATOR/OPERATOR.DTYPE.SAMPLE.MODE.pt2. The file .pt beside it has the inputs and PyTorch's results:
-at the traced sizes and, if the program has dynamic sizes, at up to two others. FOLDER/OPERATOR/exports.tsv has the outcome of
-each export.
+Each case is FOLDER/OPERATOR/OPERATOR.DTYPE.SAMPLE.MODE.pt2. A .pt file of the same name has the inputs and the results
+of PyTorch: at the traced sizes and, if the program has dynamic sizes, at up to two other choices of sizes.
+FOLDER/OPERATOR/exports.tsv has the outcome of each export.
 """
 
 import argparse

@@ -75,7 +75,8 @@ def _trials(case: Path, seed: int):
 def _largest(dtype) -> list:
     """Returns finite values at the limits of a dtype; for int64, also numbers beside 2³¹ and ±2⁵³.
 
-    Sums of the largest float32 numbers overflow in one order and not in another, so floats are the largest of float16.
+    The largest floats are those of float16: sums of the largest float32 numbers would overflow or not, depending on the
+    order of the terms.
     """
     if dtype == torch.bool or dtype.is_complex:
         return []
@@ -91,7 +92,7 @@ def _not_finite(dtype) -> list:
 
 
 def _replaced(tensor, values: list, dice):
-    """Returns a tensor, a share of whose elements is drawn from `values`; the tensor itself if there are none."""
+    """Replaces some elements by elements drawn from `values`; returns the tensor itself if `values` is empty."""
     if not values or tensor.numel() == 0:
         return tensor
     chosen = torch.tensor(values, dtype=tensor.dtype)[torch.randint(len(values), tensor.shape, generator=dice)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """judge.py FOLDER [options]: converts the cases of `export.py` by `onnx-fix` and compares them with PyTorch in ONNX Runtime.
 
-Writes FOLDER/verdicts.tsv and prints tables. Verdicts: `right`; `wrong`; `refused` (not converted); `unrun` (ONNX Runtime has
-no kernel of an operator for a type).
+Writes FOLDER/verdicts.tsv and prints tables. The verdicts are `right`, `wrong`, `refused` (onnx-fix does not convert
+the case) and `unrun` (ONNX Runtime has no kernel of an operator for a type).
 """
 
 import argparse
@@ -77,9 +77,9 @@ def _operator(folder: Path, options, parts: Path):
 
 
 def _convert(tool: Path, cases, opset: int, out: Path) -> dict:
-    """Converts all cases in one process, and those without a result once more in one each.
+    """Converts all cases in one process, then each case without a result in a separate process.
 
-    Returns the verdict and reason of those that failed.
+    Returns the verdict and the reason of each case that was not converted.
     """
     def convert(cases):
         command = [tool, *cases, "--opset", str(opset), "--output-dir", out, "-q", "--jobs", "1"]
@@ -220,7 +220,7 @@ def _selects_equal(data, ours: np.ndarray, theirs) -> bool:
 
 
 def _without_bfloat16(model):
-    """Makes inputs and outputs of bfloat16, which NumPy lacks, float32 by Casts."""
+    """Adds Casts so that bfloat16 inputs and outputs become float32, because NumPy lacks bfloat16."""
     half, single = onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
     graph = model.graph
     before, behind = [], []

@@ -9,7 +9,7 @@ LARGEST = 1 << 20
 
 
 def dynamic_shapes(program) -> list | None:
-    """Returns the shapes of the inputs, with sympy expressions for dynamic sizes; `None` if all are static."""
+    """Returns the shapes of the inputs, with sympy expressions for dynamic sizes; None if all sizes are static."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     values = [nodes[name].meta["val"] for name in program.graph_signature.user_inputs]
     shapes = [[dim.node.expr if isinstance(dim, torch.SymInt) else dim for dim in value.shape] for value in values]
@@ -43,10 +43,10 @@ def other_sizes(program, shapes, tensors, seed: str):
 
 
 def _resized(tensor, shape, seed: str):
-    """Returns a tensor of this shape whose values are in the range of the given one, or zeros if that is empty.
+    """Returns a tensor of this shape with values in the range of the given tensor, or zeros if that tensor is empty.
 
-    Integers are repeated, so that indices stay valid. Triangular and sorted tensors keep this property. For a Hermitian tensor,
-    the result is positive definite, and may leave the range.
+    Integers are repeated, so that indices stay valid. Triangular tensors stay triangular, and sorted ones sorted. For a
+    Hermitian tensor, the result is positive definite, and its values may exceed the range of the given tensor.
     """
     if list(tensor.shape) == shape or tensor.numel() == 0:
         return tensor.clone() if list(tensor.shape) == shape else tensor.new_zeros(shape)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tables.py FOLDER [FOLDER …]: prints the tables of one or several judged populations."""
+"""tables.py FOLDER [FOLDER …]: prints the tables of verdicts for one or several judged folders."""
 
 import re
 import sys

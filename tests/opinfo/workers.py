@@ -6,7 +6,7 @@ import time
 
 
 def forked(items, work, limit: float, jobs: int, failed=None) -> None:
-    """Calls `work(item)` in a process each. `failed(item, reason)` is called if that process crashes or is too slow."""
+    """Calls `work(item)` in a process for each item, and `failed(item, reason)` if it crashes or is too slow."""
     running, waiting = {}, list(items)[::-1]
     total, done = len(waiting), 0
     while running or waiting:

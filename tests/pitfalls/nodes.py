@@ -1,9 +1,10 @@
-"""How many nodes `onnx-fix` makes of programs of torch.export, beside PyTorch: python nodes.py PATH/TO/onnx-fix PROGRAM.pt2…
+"""Compares the node counts of `onnx-fix` and of PyTorch's exporter on torch.export programs.
 
-Each program is converted to opset 18 by `onnx-fix` and by torch.onnx.export(dynamo=True), and both models go through
-`onnx-fix --optimize-for nodes`. Prints a table: the nodes of either, those in bodies too, and where ours are more, of which
-operators. Ends with 1 if they are more anywhere. Needs torch, onnx and onnxscript; `zoo.py OUT_DIR pt2` makes some programs,
-and `programs.py` holds what is computed.
+Usage: python nodes.py PATH/TO/onnx-fix PROGRAM.pt2…. Converts each program to opset 18 by `onnx-fix` and by
+torch.onnx.export(dynamo=True), and optimizes both models by `onnx-fix --optimize-for nodes`. Prints a table with the
+number of nodes of both models, including those in subgraphs and functions, and the operators of which our model has
+more nodes, if it has more in total. Exits with 1 if a model of ours has more nodes. Needs torch, onnx and onnxscript.
+`zoo.py OUT_DIR pt2` exports some programs, and `programs.py` compares the results.
 """
 import contextlib
 import io
@@ -21,7 +22,7 @@ OPSET = 18
 
 
 def fixed(fix, model, out):
-    """Optimises a model, or makes one of a program first; raises what `onnx-fix` says where it refuses."""
+    """Optimizes a model, or converts a program; raises RuntimeError with the first error of `onnx-fix`."""
     done = subprocess.run([fix, model, "--opset", str(OPSET), "--optimize-for", "nodes", "-o", out], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(next((line for line in done.stderr.splitlines() if line.startswith("error")), "onnx-fix failed"))
@@ -35,7 +36,7 @@ def exported(program, out):
 
 
 def operators(path):
-    """How many nodes of each operator a model has, in its bodies too."""
+    """Returns the number of nodes of each operator in a model, including subgraphs and functions."""
 
     def within(graph):
         for node in graph.node:

@@ -1,8 +1,9 @@
-"""Holds `onnx-fix` against programs of torch.export: python programs.py PATH/TO/onnx-fix PROGRAM.pt2… [--opset N]…
+"""Compares `onnx-fix` with PyTorch on torch.export programs.
 
-Each program is converted, and run in ONNX Runtime beside PyTorch on the inputs that it was saved with, and on others of
-other sizes where its axes are free. Prints what differs, fails or is refused, then how many programs are equal. Needs torch and
-onnxruntime, and whatever libraries the programs were made of; `zoo.py OUT_DIR pt2` makes some.
+Usage: python programs.py PATH/TO/onnx-fix PROGRAM.pt2… [--opset N]…. Converts each program, and compares ONNX Runtime
+with PyTorch on the saved inputs and, if the program has dynamic axes, on inputs of other sizes. Prints the programs
+that differ, fail or are refused, then the number of equal programs. Needs torch, onnxruntime, and the libraries that
+the programs use. `zoo.py OUT_DIR pt2` exports some programs.
 """
 import argparse
 import collections
@@ -31,7 +32,7 @@ def flat(value):
 
 
 def other_inputs(program, number):
-    """Inputs of other sizes, or None where the program leaves none free. What is no float is drawn from the example."""
+    """Returns inputs of other sizes, or None if all sizes are static. Non-floats are drawn from the saved inputs."""
     nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
     nodes = [node for node in nodes if node.name in program.graph_signature.user_inputs]
     sizes = [size for node in nodes for size in getattr(node.meta["val"], "shape", ()) if isinstance(size, torch.SymInt)]
@@ -62,7 +63,7 @@ def other_inputs(program, number):
 
 
 def distance(expected, found):
-    """The greatest difference, by the greatest element: weights that nobody trained make large numbers."""
+    """Returns the max difference relative to the largest element: random weights make large numbers."""
     if tuple(expected.shape) != found.shape:
         return float("inf")
     if expected.is_complex():
@@ -93,7 +94,7 @@ def held(program, fix, path, opset, out):
             break
         given = [one.detach().numpy().copy() for one in flat((args, kwargs))]
         try:
-            # A copy of the program each time: it may write into its buffers.
+            # Use a new copy of the program for each run: a program may write to its buffers.
             expected = [one.detach() for one in flat(program.module()(*args, **kwargs))]
         except Exception:
             tried.append("alone")

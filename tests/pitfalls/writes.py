@@ -1,8 +1,11 @@
-"""What tracing loses of writes in place and of indices, and the graph of torch.export still has: python writes.py PATH/TO/onnx-fix OUT_DIR
+"""Compares `onnx-fix` and PyTorch's exporters on in-place writes and indexing.
 
-Exports each program below three ways: by torch.export, which `onnx-fix` converts, and by torch.onnx.export with dynamo=True and
-with dynamo=False. Each is run in ONNX Runtime on the inputs that it was exported with and on others of the same sizes, beside
-PyTorch. Prints a table, and leaves OUT_DIR/written_NAME.0.pt2 with its numbers, as `tests/models/aten` keeps them.
+Usage: python writes.py PATH/TO/onnx-fix OUT_DIR.
+
+Exports each program below in three ways: by torch.export, converted by `onnx-fix`, and by torch.onnx.export with
+dynamo=True and with dynamo=False. Compares each model in ONNX Runtime with PyTorch, on the inputs of the export and on
+other inputs of the same sizes. Prints a table, and writes OUT_DIR/written_NAME.0.pt2, and its inputs and outputs to
+OUT_DIR/written_NAME.0.npz, as in `tests/models/aten`.
 """
 import contextlib
 import io
@@ -139,7 +142,7 @@ def drawn(seed):
 
 
 def verdict(path, function):
-    """`right`, `wrong`, or that ONNX Runtime does not run it."""
+    """Returns `right`, `wrong`, or `fails in ONNX Runtime` for a model of a function."""
     try:
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         for seed in range(4):

@@ -1,11 +1,12 @@
-"""Exports what others published, small and with random weights, and proves what came out: python zoo.py OUT_DIR ts|dynamo|pt2 [NAME…]
+"""Exports small published models with random weights, and compares ONNX Runtime to PyTorch.
 
-Needs torch, transformers, timm, torchvision and onnxruntime. OUT_DIR/NAME.KIND.onnx and .log are the exports; in
-OUT_DIR/proved.tsv, on how many inputs of other sizes ONNX Runtime computes what PyTorch does (`right`), something else
-(`differs`), or fails; `alone` counts those that PyTorch itself refuses. Behind them stand why it
-failed, and the batch and length of those that differ: at 1 x 1 the mask leaves nothing, for which PyTorch's attention gives zeros,
-and its own export does not (NUM006). Then `onnx-lint OUT_DIR/NAME.KIND.onnx --export-log OUT_DIR/NAME.KIND.log` should say
-at level warning what is true, and nothing else.
+Usage: python zoo.py OUT_DIR ts|dynamo|pt2 [NAME…]. Needs torch, transformers, timm, torchvision and onnxruntime.
+OUT_DIR/NAME.KIND.onnx (or .pt2) and OUT_DIR/NAME.KIND.log are the export and the output of the exporter. Each row of
+OUT_DIR/proved.tsv is about one ONNX file, run on inputs of five sizes: its name, the number of equal outputs, the
+number of different outputs, the largest difference, the number of failures of ONNX Runtime, the number of failures of
+PyTorch, the last error of ONNX Runtime, and the batch and length of the inputs with different outputs. At 1 x 1, the
+mask hides all keys: PyTorch's attention returns zeros, but its export does not (NUM006). At level warning,
+`onnx-lint OUT_DIR/NAME.KIND.onnx --export-log OUT_DIR/NAME.KIND.log` should report exactly the faulty exports.
 """
 import inspect
 import os
@@ -31,7 +32,7 @@ TWO_SIDES = dict(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attenti
 SEEN = dict(SMALL, image_size=32, patch_size=8)
 HEARD = dict(SMALL, conv_dim=(16, 16), conv_stride=(5, 2), conv_kernel=(10, 3), num_feat_extract_layers=2,
              num_conv_pos_embeddings=16, num_conv_pos_embedding_groups=2)
-# class: what of its configuration is smaller, and what it takes
+# class: settings of a small configuration, and the kind of inputs
 TRANSFORMERS = {
     "Bert": (SMALL, "text"), "Roberta": (SMALL, "text"), "XLMRoberta": (SMALL, "text"), "Camembert": (SMALL, "text"),
     "DistilBert": (dict(dim=32, n_layers=2, n_heads=4, hidden_dim=64, vocab_size=99), "text"),
@@ -73,7 +74,7 @@ TORCHVISION = ("alexnet vgg11 vgg11_bn resnet18 resnet50 resnext50_32x4d wide_re
 
 
 class Plain(torch.nn.Module):
-    """What a user writes around a model: named tensors in, tensors out."""
+    """A wrapper as users write it: takes tensors in the order of `names`, and returns the tensors of the output."""
 
     def __init__(self, model, names, **always):
         super().__init__()
@@ -90,14 +91,14 @@ def ids(batch, length):
 
 
 def mask(batch, length):
-    """All of the example is there, of other inputs not."""
+    """Returns a mask: all ones for the traced batch of 2, else with a zero at the end of the first sequence."""
     kept = torch.ones(batch, length, dtype=torch.int64)
     kept[0, length - (batch != 2):] = 0
     return kept
 
 
 def transformer(name):
-    """The model, and inputs for a batch of some size and sequences of some length, with the axes of each that are free."""
+    """Returns a model, a function that makes its inputs for a batch size and a length, and their dynamic axes."""
     smaller, takes = TRANSFORMERS[name]
     config = getattr(transformers, f"{name}Config")(**smaller)
     model = getattr(transformers, f"{name}Model")(config).eval()
@@ -166,7 +167,7 @@ def export(model, inputs, axes, kind, path):
 
 
 def attempt(path, run):
-    """Runs `run` in a child process; leaves what it printed in `path`.log."""
+    """Runs `run` in a child process; writes the output to the log file beside `path`."""
     child = os.fork()
     if child == 0:
         log = os.open(os.path.splitext(path)[0] + ".log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
@@ -192,7 +193,7 @@ def flat(value):
 
 
 def distance(expected, found):
-    """The greatest difference, by the greatest element: weights that nobody trained make large numbers."""
+    """Returns the max difference relative to the largest element: random weights make large numbers."""
     if expected.shape != found.shape:
         return float("inf")
     return float(np.abs(expected - found).max(initial=0)) / max(1.0, float(np.abs(expected).max(initial=0)))

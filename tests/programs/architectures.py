@@ -175,7 +175,7 @@ def _decoders():
 
 
 class _Tensors(torch.nn.Module):
-    """A model whose result is the list of its tensors."""
+    """A wrapper of a model that returns the list of the tensors in the result."""
 
     def __init__(self, model, names):
         super().__init__()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """export.py FOLDER [options]: exports small models with random weights, one for each architecture, with dynamic sizes.
 
-Each program is FOLDER/LIBRARY.NAME.pt2. The file .pt beside it has the inputs and PyTorch's results at up to three sizes, and
-`exports.tsv` the outcome of each export. An interrupted run resumes.
+Each program is FOLDER/LIBRARY.NAME.pt2. FOLDER/LIBRARY.NAME.pt has the inputs and PyTorch's results at up to three
+sizes; `exports.tsv` has the outcome of each export. An interrupted run resumes.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def _export(name: str, build, folder: Path):
 
 
 def _fill_zeros(model):
-    """Gives parameters that are all zero random values: with a zero router, all experts have equal scores."""
+    """Replaces all-zero parameters by random values: with a zero router, all experts have equal scores."""
     for parameter in model.parameters():
         if parameter.dtype.is_floating_point and not parameter.any():
             parameter.normal_(std=0.02)

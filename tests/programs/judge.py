@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """judge.py FOLDER [options]: converts the programs of `export.py` by `onnx-fix` and compares them with PyTorch in ONNX Runtime.
 
-With --peer, torch.onnx converts each program, too. Nodes of its model are counted after the same `onnx-fix`. Writes
-FOLDER/verdicts.tsv and prints the totals.
+With --peer, torch.onnx converts each program, too. The nodes of the model of torch.onnx are counted after `onnx-fix`
+has optimized the model. Writes FOLDER/verdicts.tsv and prints the totals.
 """
 
 import argparse

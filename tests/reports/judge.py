@@ -26,7 +26,8 @@ from .commands import COLUMNS, FIXES, SIZES, Command
 # Rank of each verdict; a verdict may not have a higher rank than the recorded one.
 RANKS = {"-": 0, "right": 0, "equal": 0, "fixed": 0, "rejected": 1, "refused": 1, "short": 2}
 NOT_JUDGED = ("-", "")
-# The rule of errors about the command line, such as a type that a model does not use. They name no part of the model.
+# The rule of errors about the command line, such as a type that a model does not use. Errors of this rule need not name
+# a part of the model.
 BAD_REQUEST = "FIX001"
 
 
@@ -128,7 +129,7 @@ def refusal(model: Path, out: Path, ran: tools.Run, *, runs: bool, may_refuse: b
 
 
 def names(model: Path) -> set[str]:
-    """Returns the names of nodes, values and operators, including those in subgraphs and functions."""
+    """Returns the names of nodes, values and operators, also in subgraphs of the main graph and in functions."""
     loaded = onnx.load(model, load_external_data=False)
     found = {name for function in loaded.functions for node in function.node for name in named(node)}
     graphs = [loaded.graph]

@@ -42,7 +42,7 @@ class Runs:
 def draw(dtype, shape, seed: int) -> np.ndarray:
     """Returns random elements: floats from −1 to 1, and integers 0 or 1.
 
-    These integers are valid indices of axes of size 2.
+    The integers 0 and 1 are valid indices of axes of size 2.
     """
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind in "iub":
@@ -51,7 +51,7 @@ def draw(dtype, shape, seed: int) -> np.ndarray:
 
 
 def feeds(inputs, size: int, seed: int) -> dict | None:
-    """Returns values for all inputs, with one size for dynamic axes; None if one is not a NumPy tensor."""
+    """Returns values for all inputs, with one size for dynamic axes; None if an input is not a NumPy tensor."""
     given = {}
     for index, port in enumerate(inputs):
         if port.type not in DTYPES:

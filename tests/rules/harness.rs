@@ -7,7 +7,7 @@ use onnx_lint::rules::rule::Rule;
 
 /// Creates a test that also runs in ONNX Runtime if `ORT_DYLIB_PATH` is set.
 ///
-/// `tests/environment.sh` sets it.
+/// `tests/environment.sh` sets `ORT_DYLIB_PATH`.
 pub fn rule_test<'r>(rule: &'r Rule, rules: &'r RuleSet) -> RuleTest<'r> {
     let test = RuleTest::new(rule, rules);
     match std::env::var_os("ORT_DYLIB_PATH") {

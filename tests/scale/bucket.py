@@ -1,4 +1,4 @@
-"""A bucket of 300 models in a local S3 server, and the rows that are expected for it."""
+"""A bucket of 300 models in a local S3 server, and the rows that a scan of the bucket must yield."""
 
 import os
 from collections import Counter
@@ -16,7 +16,7 @@ PITFALLS = Path(__file__).parent.parent / "pitfalls" / "exported"
 
 @contextmanager
 def bucket() -> Iterator[list[str]]:
-    """Fills the bucket, and yields the URIs. This process and those that it starts have its credentials."""
+    """Fills the bucket, and yields the URIs. Sets the credentials of the server in this process and its children."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()

@@ -66,7 +66,7 @@ def check_all(folder: Path, count: int) -> None:
     assert min(sizes) >= 20 << 20, min(sizes)
     logical = sum(sizes[number % DISTINCT] for number in range(count))
     with serving(folder, 0) as address:
-        # An idle worker has linted one model.
+        # Lint one model first: an idle worker has loaded the rules, and its memory is the baseline.
         onnx_lint.scan(uris(address, 1), isolated=True).read_all()
         idle, before, start = memory(), cpu(), time.monotonic()
         rows, seen, current = 0, 0, None
@@ -96,7 +96,7 @@ def check_all(folder: Path, count: int) -> None:
 
 
 def check_resume(folder: Path) -> None:
-    """A model whose ETag is known has no row; one that cannot be read is a row."""
+    """Checks that a scan skips models with a known ETag, and has a row for each model that cannot be read."""
     with serving(folder, 0) as address:
         names = uris(address, DISTINCT)
         first = onnx_lint.scan(names, isolated=True).read_all().to_pylist()

@@ -23,7 +23,7 @@ def make(folder: Path) -> list[Path]:
 
 
 def _model(random: random.Random) -> onnx.ModelProto:
-    """Returns a chain of layers. Some have faults: a node that computes nothing, or an undefined value."""
+    """Returns a chain of layers. Some layers have a fault: two Transposes that cancel, or an undefined bias."""
     width = random.choice([512, 768, 1024])
     count = LEAST // (4 * width * width) + random.randint(1, 3)
     nodes, weights, last = [], [], "x"

@@ -1,6 +1,7 @@
-"""A server of ranges, with a delay before each reply. The path `/ANY/NAME` is the file NAME of its folder.
+"""An HTTP server with byte ranges and a delay before each reply. The path `/ANY/NAME` is the file NAME in FOLDER.
 
-Usage: python server.py FOLDER DELAY. It prints its port. `/statistics` returns the number of requests and of sent bytes.
+Usage: python server.py FOLDER DELAY. The server prints its port. `/statistics` returns the number of requests and of
+sent bytes.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from bucket import bucket, check
 
 
 class Killed(onnx_lint.ray.Scan):
-    """Kills its process once, at the first batch after the first one."""
+    """Kills the process of one worker once, before its second batch or a later one."""
 
     def __init__(self, marker: str, **options):
         super().__init__(**options)

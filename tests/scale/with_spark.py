@@ -29,7 +29,7 @@ def main() -> None:
     with bucket() as uris, tempfile.TemporaryDirectory() as folder:
         marker = Path(folder) / "killed"
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        # A task may fail once: the second number is that of the attempts.
+        # `local[2,4]`: two threads, and up to four attempts for each task, since one attempt is killed.
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "10")
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")

@@ -21,7 +21,7 @@ net.eval()
 wave = torch.randn(4, CFG["in_ch"], CFG["length"])
 dynamic = {
     "wave": {0: "batch", 2: "time"},
-    # time is gone after the mean
+    # the mean removes the time axis
     "scores": {0: "batch", 2: "time"},
 }
 torch.onnx.export(net, wave, "wave.onnx", input_names=["wave"], output_names=["scores"], dynamic_axes=dynamic,

@@ -1,5 +1,5 @@
 //! Small files that once took unbounded time or memory.
-//! Now both are limited.
+//! The tests check that time and memory are limited.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -91,8 +91,8 @@ fn long_scan_is_not_folded_beyond_the_budget() {
     assert!(!onnx_lint::write::text::write(&fixed(&scan(1), None).model).contains("Scan"));
 }
 
-/// A Scan infers the shape of its state from its body.
-/// If the body were inferred twice at every level, the cost would be exponential.
+/// Inference of a Scan gets the shape of its state from its subgraph.
+/// If the subgraph were inferred twice at every nesting level, the cost would be exponential.
 #[test]
 fn nested_scans_are_inferred_in_linear_time() {
     let nested = (1..=30).fold("k0 = Abs (OUTER)".to_owned(), |inner, level| {

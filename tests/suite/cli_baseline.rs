@@ -1,4 +1,4 @@
-//! Baselines hide known findings in any checkout and run, and no others.
+//! Baselines hide known findings, in any checkout and run, and no other findings.
 
 use crate::tool::{FAULTY, Sandbox};
 
@@ -34,7 +34,7 @@ fn written_baseline_hides_its_findings_and_bad_baselines_are_reported() {
     sandbox.write("known.json", "{}");
     assert!(sandbox.lint(&BASELINE).stderr.contains("this is not a baseline file"));
     sandbox.write("known.json", "{\"version\": 1, \"findings\": []}");
-    assert!(sandbox.lint(&BASELINE).stderr.contains("write it again with --write-baseline"));
+    assert!(sandbox.lint(&BASELINE).stderr.contains("write the baseline again with --write-baseline"));
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn unused_comments_of_onnx_text_are_reported() {
     check(&said("  # onnx-lint: ignore[DTY, SUP001]", &[]), &[fault]);
     check(&said("  # onnx-lint: ignore[DTY]", &["--ignore", "DTY001"]), &[fault]);
     check(&said("  # onnx-lint: ignore[OPS005]", &[]), &[fault]);
-    // It depends on `--opset` whether OPV001 is reported.
+    // Whether OPV001 is reported depends on `--opset`, so its suppression is not reported as unused.
     check(&said("  # onnx-lint: ignore[OPV001]", &[]), &[fault]);
     check(&said("  # onnx-lint: ignore[OPV007]", &[]), &[fault, &unused("`ignore[OPV007]`")]);
     check(&said("  # onnx-lint: ignore[FIX001]", &[]), &[fault]);

@@ -32,7 +32,7 @@ fn pyproject_applies_only_with_an_onnx_lint_table() {
     let others = sandbox(&[("onnx-lint.toml", IGNORES), ("deep/pyproject.toml", "[tool.ruff]\n")]);
     check(&others, &[], &[]);
     let ran = others.lint(&["--config", "deep/pyproject.toml"]);
-    assert!(ran.stderr.contains("there is no [tool.onnx-lint] in it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the file has no table [tool.onnx-lint]"), "{}", ran.stderr);
 }
 
 #[test]
@@ -85,5 +85,5 @@ fn onnx_fix_reads_the_configuration() {
     assert!(fixes(&["--select", "OPT"]));
     sandbox.write("onnx-lint.toml", "rules = [\"deep\"]\n");
     let ran = sandbox.fix(&["clumsy.onnxtxt", "--check"]);
-    assert!(ran.stderr.contains("--rules: there is no .rule file in it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--rules: the folder has no .rule file"), "{}", ran.stderr);
 }

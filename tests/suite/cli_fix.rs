@@ -293,7 +293,7 @@ fn latency_declares_inferred_types_unless_the_file_grows() {
     assert!(!declares("least.onnxtxt", &latency));
 }
 
-/// Rules of a user for a device: a custom operator, one of ONNX Runtime, and a decomposition.
+/// Rules of a user that introduce a custom operator, an operator of ONNX Runtime, and a decomposition.
 const DEVICE: &str = r#"language 3
 defaults { severity hint  phase explore  safety rounding }
 

@@ -252,7 +252,7 @@ rule OWN001 exp-in-decoder {
     );
 }
 
-/// Without this failure, an empty directory or a mistyped path would always pass.
+/// If a run without files succeeded, an empty directory or a mistyped path would always pass.
 #[test]
 fn run_without_files_fails() {
     let sandbox = Sandbox::new(&[("empty/readme.md", "# nothing"), ("net.onnxtxt", SOUND)]);
@@ -262,9 +262,13 @@ fn run_without_files_fails() {
         assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
     };
     says(&["empty"], 2, "there is nothing to lint in `empty`");
-    says(&["net.onnxtxt", "--source-root", "empty"], 2, "empty: --source-root: there is no Python in it");
-    says(&["net.onnxtxt", "--rules", "empty"], 2, "empty: --rules: there is no .rule file in it");
-    says(&["net.onnxtxt", "--path-map", "/app=src"], 2, "there is no `src` here");
+    says(
+        &["net.onnxtxt", "--source-root", "empty"],
+        2,
+        "empty: --source-root: the folder has no Python files",
+    );
+    says(&["net.onnxtxt", "--rules", "empty"], 2, "empty: --rules: the folder has no .rule file");
+    says(&["net.onnxtxt", "--path-map", "/app=src"], 2, "`src` does not exist");
     says(&["net.onnxtxt", "--opset", "99"], 2, "there is no opset 99: opsets go from 1 to ");
     sandbox.write("onnx-lint.toml", "exclude = [\"*.onnxtxt\"]\n");
     says(&["."], 2, "there is nothing to lint in `.`");
@@ -355,7 +359,7 @@ fn failure_messages_have_no_operating_system_codes() {
     );
 }
 
-/// Standard output may be a file on a full disk. The message is the same as for any other file.
+/// A full disk is reported for standard output as it is for an output file.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_reported_for_standard_output() {

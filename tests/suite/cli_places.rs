@@ -163,7 +163,7 @@ fn model_explorer_output_requires_one_model() {
     assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert!(
         ran.stderr.contains(
-            "--output-format model-explorer takes the findings of one model: name `models/BakedBatch.onnx` or"
+            "--output-format model-explorer takes the findings of one model: pass `models/BakedBatch.onnx` or"
         ),
         "{ran:?}"
     );

@@ -1,4 +1,4 @@
-//! Output beside findings: summaries, tables, colors, notes, and errors about options.
+//! Output of the tools other than findings: summaries, tables, colors, notes, and errors about options.
 
 use std::ffi::OsStr;
 

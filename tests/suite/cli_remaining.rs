@@ -31,7 +31,7 @@ fn result_that_cannot_run_is_not_written() {
     assert!(sandbox.path("out.onnxtxt").exists());
 }
 
-/// A conversion may replace the node that fails.
+/// An error remains even if a conversion replaces the node that causes the error.
 #[test]
 fn error_of_a_replaced_node_remains() {
     let text = "<ir_version: 8, opset_import: [\"\" : 16]>\n\

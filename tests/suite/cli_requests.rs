@@ -8,7 +8,7 @@ fn contradictory_requests_are_refused() {
                 main (float[n,n] x, float[1,n] z) => (float[n,n] y) {\n  y = Add (x, z)\n}\n";
     let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
     for (options, expected) in [
-        (["--fix-shape", "x=2,3"], "axes of the size `n` cannot be 2 and 3"),
+        (["--fix-shape", "x=2,3"], "the dimension `n` cannot have two sizes: 2 and 3"),
         (
             ["--dynamic", "x:0=N:size,z:0=N:samples"],
             "the dimension `N` is requested as `samples` and as `size`",

@@ -37,7 +37,7 @@ fn test_rules_tests_the_examples_of_the_selected_rules() {
     let none = sandbox.lint(&["--test-rules", "none"]);
     assert_eq!(
         (none.status, &*none.stderr),
-        (2, "error: none: --test-rules: there is no .rule file in it\n")
+        (2, "error: none: --test-rules: the folder has no .rule file\n")
     );
 }
 
@@ -55,8 +55,8 @@ fn onnx_lint_rules_replaces_the_directory_of_built_in_rules() {
 }
 
 /// Deviations and crashes of ONNX Runtime in some examples are not faults of a rule.
-/// ONNX Runtime deviates from the specification for Attention of doubles and for infinities in a mask. It aborts on
-/// invalid input, such as a Fourier transform of length 0.
+/// ONNX Runtime deviates from the specification for Attention of doubles and for infinities in a mask.
+/// ONNX Runtime aborts on invalid input, such as a Fourier transform of length 0.
 #[test]
 fn deviations_of_onnx_runtime_do_not_fail_a_rule_test() {
     let sandbox = Sandbox::new(&[]);

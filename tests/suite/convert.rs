@@ -81,7 +81,7 @@ fn functions_are_inlined_if_the_target_does_not_support_them() {
         <domain: "f", opset_import: ["" : 17, "f" : 1]>
         F (a) => (b) { b = f.F (a) }"#;
     let errors = convert(recursive, 13).expect_err("a function that calls itself");
-    assert!(errors[0].ends_with("one calls itself"), "{errors:?}");
+    assert!(errors[0].ends_with("one function calls itself"), "{errors:?}");
 }
 
 #[test]

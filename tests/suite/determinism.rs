@@ -1,5 +1,5 @@
 //! Output depends only on the input.
-//! It does not depend on the number of threads, nor on properties of a process such as hash seeds and addresses.
+//! The number of threads and properties of a process, such as hash seeds and addresses, have no effect.
 
 use std::ffi::OsStr;
 

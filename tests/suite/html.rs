@@ -50,7 +50,7 @@ fn check(page: &str) -> Vec<Element> {
         assert!(count(landmark) >= 1, "the page has no {landmark}");
     }
     assert_eq!((count("main"), count("h1"), count("link"), count("img")), (1, 1, 0, 0));
-    // The search of a page with findings.
+    // The only script is the search, which only a page with findings has.
     assert_eq!(count("script"), count("article").min(1));
     let mut ids = BTreeSet::new();
     for id in elements.iter().filter_map(|element| element.get("id")) {

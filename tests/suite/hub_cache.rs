@@ -16,17 +16,17 @@ const OPSETS: [u32; 5] = [13, 15, 16, 17, 18];
 /// Storage of the weights in the repository of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// In the model.
+    /// The weights are in the model.
     Inline,
-    /// In one file beside the model.
+    /// The weights are in one file beside the model.
     Single,
-    /// In one file for each tensor.
+    /// The weights are in one file for each tensor.
     Shards,
-    /// In one file beside the model, both in a folder of the snapshot.
+    /// The weights are in one file beside the model, both in a folder of the snapshot.
     Folder,
-    /// In a safetensors file: its header comes first.
+    /// The weights are in a safetensors file, after its header.
     Safetensors,
-    /// In a folder below that of the model.
+    /// The weights are in a folder below the folder of the model.
     Below,
 }
 
@@ -42,7 +42,7 @@ fn reference(location: &str, offset: usize) -> String {
     format!("[\"location\": \"{location}\", \"offset\": \"{offset}\", \"length\": \"{BYTES}\"]")
 }
 
-/// Returns a model whose Reshape fixes the batch at 2.
+/// Returns a model whose Reshape hard-codes a batch of 2.
 fn model(opset: u32, w: &str, v: &str) -> String {
     format!(
         "<ir_version: 8, opset_import: [\"\" : {opset}]>\nnet (float[batch,3,4] x) => (float[2,12] y) \
@@ -78,7 +78,7 @@ impl Repository<'_> {
         self.link(name, &format!("{up}blobs/{blob}"))
     }
 
-    /// Adds a link to the snapshot, and returns its path.
+    /// Adds a link to the snapshot, and returns the path of the link.
     fn link(&self, name: &str, target: &str) -> String {
         let name = format!("{}/snapshots/c0ffee/{name}", self.name);
         let path = self.sandbox.path(&name);
@@ -129,7 +129,7 @@ fn add_model(sandbox: &Sandbox, layout: Layout, opset: u32) -> String {
     repository.add(file, model(opset, &w, &v).as_bytes())
 }
 
-/// Returns the bytes of the external tensor `name` of a model in ONNX text, which is in `folder`.
+/// Returns the bytes of the external tensor `name` of the model `text`, whose file is in `folder`.
 fn external(sandbox: &Sandbox, folder: &str, text: &str, name: &str) -> Option<Vec<u8>> {
     let entry = |key: &str| {
         let (_, rest) = text.split_once(&format!("{name} = ["))?;
@@ -187,7 +187,7 @@ fn escapes(sandbox: &Sandbox) -> [(String, Option<(&'static str, String)>); 10] 
         ("w.bin".to_owned(), link("w.bin", &secret)),
         ("w.bin".to_owned(), link("w.bin", "../../../../secret/w.bin")),
         ("sub/w.bin".to_owned(), link("sub", "../../../../secret")),
-        // A folder whose name begins with that of the folder of the files.
+        // The name of this folder starts with the name of the allowed folder, `blobs`.
         ("w.bin".to_owned(), link("w.bin", "../../blobs-other/w.bin")),
         ("../../blobs-other/w.bin".to_owned(), None),
         ("w.bin".to_owned(), link("w.bin", "/dev/zero")),

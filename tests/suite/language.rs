@@ -34,9 +34,9 @@ const MAX_SUMMARY: usize = 100;
 struct Passage {
     place: String,
     text: String,
-    /// Whether it is the first line of a comment, page or string.
+    /// Whether the text is the first line of a comment, page or string.
     is_opening: bool,
-    /// Whether it is the first line of a doc comment or of a rule's page.
+    /// Whether the text is the first line of a doc comment or of a rule's page.
     is_summary: bool,
 }
 

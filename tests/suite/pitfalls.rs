@@ -9,7 +9,7 @@ use crate::tool::Sandbox;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls");
 
-/// Minimum share of the known faults that must be found.
+/// Minimum fraction of the known faults that the linter must find.
 const LEAST_RECALL: f64 = 0.9;
 
 /// A row of the table. `rule` is "-" if the export is correct.
@@ -76,7 +76,7 @@ fn kind(artifact: &str) -> &str {
     artifact.split_once('+').map_or("", |(_, kind)| kind)
 }
 
-/// Compares findings with the table of a folder.
+/// Asserts that the findings match the table `expected.tsv` of a folder.
 fn hold(folder: &str) {
     let table = std::fs::read_to_string(format!("{folder}/expected.tsv")).expect("the file exists");
     let rows: Vec<Row> = table.lines().skip(1).map(row).collect();

@@ -30,7 +30,7 @@ fn random_operators_are_not_merged_or_folded() {
     assert_eq!(status, 0, "{messages}");
     let model = model.expect("a model was written");
     let drawn = model.nodes.iter().filter(|(_, node)| &*node.op_type == "RandomUniformLike").count();
-    // Two tensors of equal size, dropout, random integers, and a permutation.
+    // The program draws two tensors of equal size, dropout, random integers, and a permutation.
     assert_eq!(drawn, 5);
     let main = &model.graphs[model.main];
     let elem = |port: &Port| match &port.info.ty.as_ref()?.kind {

@@ -24,7 +24,7 @@ fn written(outcome: &Outcome) -> String {
     write(&outcome.model)
 }
 
-/// Asserts that a model with repeated names is fixed to the result of one with unique names.
+/// Asserts that `text`, with repeated names, and `renamed`, with unique names, have equal fixed models.
 #[track_caller]
 fn reads_as(text: &str, renamed: &str) {
     let plain = Options { optimize: false, ..Options::default() };

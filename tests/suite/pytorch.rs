@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::tool::Sandbox;
 
-/// Marks a part whose fault is not visible in Python alone.
+/// Suffix in the heading of an example whose fault is not visible in Python alone.
 const MODEL: &str = ", visible only in the model";
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tidy::files;
 
-/// Files that are not named after one analysis: they have several, or the name of a pass or reader.
+/// Files that contain several analyses, or are named after a pass or reader instead of an analysis.
 const SHARED: &[(&str, &[&str])] = &[
     (
         "src/analyses/detectors/numbers.rs",

@@ -1,4 +1,4 @@
-//! Rules in the guides. `tests/rules` tests the examples of all other rules.
+//! Rules in the guides. `tests/rules` tests the examples of the built-in rules.
 
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rule_tests::RuleTest;

@@ -33,7 +33,7 @@ struct Found {
 }
 
 impl Row<'_> {
-    /// Returns true if the finding is in one of the ranges.
+    /// Returns true if the finding is in one of the line ranges of the row.
     fn contains(&self, found: &Found) -> bool {
         let spans = self.lines.split(',').filter_map(|span| {
             let (cell, lines) = span.split_once(':').unwrap_or(("0", span));
@@ -51,7 +51,7 @@ impl Row<'_> {
         found.iter().any(|one| one.code == self.code && Some(one.level) >= least && self.contains(one))
     }
 
-    /// Returns true if a loud finding is allowed by the row.
+    /// Returns true if the row allows a finding of level warning or error.
     fn allows(&self, found: &Found) -> bool {
         let is_rule = self.code.split(',').any(|code| code == found.code);
         self.contains(found) || self.severity == "allowed" && is_rule

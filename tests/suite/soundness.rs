@@ -10,7 +10,7 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Expect, Rule, Safety};
 
 /// Returns true if a rule fixes mixed element types.
-/// Then the original model does not run, so only the result is run, and nothing is compared.
+/// A model with mixed element types does not run, so only the fixed model runs, and nothing is compared.
 fn mends_types(rule: &Rule) -> bool {
     rule.fixes.as_deref() == Some("DTY001")
 }

@@ -216,7 +216,7 @@ fn targets_are_found_by_name_and_version() {
         sandbox
             .lint(&["--targets", "nowhere", "--target", "toy"])
             .stderr
-            .contains("there is no .target file in it")
+            .contains("the folder has no .target file")
     );
     sandbox.write("targets/bad.target", "target bad {");
     let ran = sandbox.lint(&["--targets", "targets", "--target", "toy"]);
@@ -245,7 +245,8 @@ fn model_written_for_a_target_is_supported_by_it() {
     assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
 }
 
-/// The target `standard` supports no contrib operators; a refusal names those without a decomposition.
+/// The target `standard` supports no contrib operators.
+/// Refusals name the contrib operators that have no decomposition.
 #[test]
 fn contrib_operators_are_decomposed_into_standard_ones() {
     let model = "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n\
@@ -289,7 +290,7 @@ fn measured_restrictions_of_targets_are_respected() {
         assert!(output.contains(refused), "{target}: {output}");
         // The help names the supported replacement.
         assert!(output.contains("= help: `onnx-fix --target "), "{target}: {output}");
-        assert!(output.contains("` replaces it with "), "{target}: {output}");
+        assert!(output.contains("` replaces this node with "), "{target}: {output}");
         let ran = fix(&sandbox, &["--target", target]);
         let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
         assert!(taken.iter().all(|taken| out.contains(taken)), "{target}: {ran:?} {out}");

@@ -41,16 +41,16 @@ const GENERATED: [&str; 2] = ["src/schema/table/microsoft.rs", "src/schema/table
 
 const MAX_LINES: usize = 400;
 
-/// Maximum length of a rule with its docs, before its examples.
+/// Maximum number of lines of a rule with its docs, without its examples.
 const MAX_RULE_LINES: usize = 50;
 
-/// Maximum length of a rule with its examples.
+/// Maximum number of lines of a rule with its docs and examples.
 const MAX_WHOLE_RULE_LINES: usize = 125;
 
-/// Maximum length of a line of a rule.
+/// Maximum number of characters of a line of a rule.
 const MAX_RULE_WIDTH: usize = 100;
 
-/// Files that may be longer.
+/// Files that may have more than [`MAX_LINES`] lines.
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
 /// Layers of ARCHITECTURE.md: a module of `src/` may use only modules of layers before it.
@@ -219,7 +219,7 @@ fn crates_are_used_only_in_their_modules() {
 }
 
 /// Code for one operating system is only in `src/write/platform.rs`.
-/// Tests on another system do not compile it.
+/// The reason is that tests on a different system do not compile platform-dependent code.
 #[test]
 fn platform_code_is_in_one_module() {
     const MARKS: [&str; 7] =

@@ -1,4 +1,5 @@
-//! `--verify`, if ONNX Runtime is installed: `tests/environment.sh` sets its path in `ORT_DYLIB_PATH`.
+//! Tests of `--verify`, if ONNX Runtime is installed.
+//! `tests/environment.sh` sets the path of ONNX Runtime in `ORT_DYLIB_PATH`.
 
 use crate::tool::{CLUMSY, SOUND, Sandbox};
 
@@ -117,7 +118,8 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
     check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
 }
 
-/// A safe fix must preserve the outputs. An unsafe fix may change them, and the message names the rule.
+/// A safe fix must preserve the outputs.
+/// An unsafe fix may change outputs, and the message then names the rule.
 #[test]
 fn fixes_are_verified_according_to_their_safety() {
     let runs = "the result runs at sizes 3, 1, 7, at which the input does not run";

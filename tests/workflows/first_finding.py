@@ -2,7 +2,8 @@
 
 first_finding.py DIST    DIST has the artifacts of a release
 
-The wheel comes from DIST without a network; the other ways run as pre-commit and GitHub run them.
+The wheel is installed from DIST, without a network. The pre-commit hook and the GitHub action run as pre-commit and
+GitHub run them.
 """
 
 import os
@@ -89,7 +90,7 @@ class Runner:
                    GITHUB_SERVER_URL="https://example.org", ONNX_LINT_RELEASES=f"file://{self.work}/releases")
 
     def run(self, expected: int = 1, **inputs: str) -> str:
-        """Runs the steps up to Lint, which must exit with `expected`; 2 means that the installation must fail with 1."""
+        """Runs the steps up to Lint, which must exit with `expected`; for 2, runs one step, which must exit with 1."""
         defaults = {name: str(about["default"]) for name, about in self.action["inputs"].items()}
         assert set(inputs) <= set(defaults), inputs
         shown = ""

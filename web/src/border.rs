@@ -1,4 +1,5 @@
-//! Functions that the page calls. Data is exchanged through the memory of the module.
+//! Functions that the scripts of the web page and of the npm package call.
+//! Data is exchanged through the memory of the WebAssembly module.
 
 use std::sync::{Mutex, PoisonError};
 

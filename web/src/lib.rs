@@ -17,7 +17,7 @@ use onnx_lint::read::{any, sniff};
 use onnx_lint::{Finding, Level, LintOptions, RuleSet};
 
 /// Lints a model in memory and returns the HTML report of `onnx-lint`.
-/// The report does not show the changes that fixes would make. Like the command, it omits hints.
+/// The report shows neither hints, like `onnx-lint` by default, nor the changes that fixes would make.
 pub fn page(name: &str, model: Vec<u8>) -> String {
     let bytes = Bytes::from(model);
     let (model, mut findings) = any::model(sniff::sniff(name, &bytes), bytes);

@@ -1,7 +1,7 @@
 """Creates the TorchScript graphs of this folder: python make.py OUT_DIR.
 
-All but `loop` have weights, inputs and outputs. Needs torch and safetensors. The committed files have one format of weights
-each, shortened paths, and no debug files; those of `lstm` are not committed.
+All graphs except `loop` have weights, inputs and outputs. Needs torch and safetensors. The committed graphs have
+shortened paths, no debug files, and weights in only one format; the files of `lstm` are not committed.
 """
 import torch, numpy as np, sys, os
 from torch import nn

@@ -1,4 +1,4 @@
-"""Exports the modules of this folder as those of `../families` are, and proves them: python application_export.py OUT [CASE…]"""
+"""Exports and tests these modules like `../families/export.py` does: python application_export.py OUT [CASE…]"""
 import os
 import sys
 
@@ -9,7 +9,7 @@ elsewhere = set(CASES)
 import detection, language, leftovers, soundings  # noqa: E401, E402, F401
 
 if __name__ == "__main__":
-    # each case is exported in a process of its own, which need not load the exporters anew
+    # load the exporters once: the process of each case is forked from this one
     torch.onnx.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),), os.devnull, dynamo=True)
     with open(os.environ.get("PROVED", "proved.tsv"), "w") as proved:
         proved.write("artifact\tright\tdiffers\tmost\tfails\n")

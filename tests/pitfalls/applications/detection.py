@@ -1,4 +1,4 @@
-"""Detectors and what stands before and behind them."""
+"""Detectors, with their preprocessing and postprocessing."""
 import itertools
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ B = {0: {0: "batch"}}
 @case(r(2, 3, 8, 10), r(2, 5, 4), dynamic={0: {0: "batch", 2: "h", 3: "w"}, 1: {0: "batch", 1: "n"}},
       others=[(r(2, 3, 6, 6), r(2, 3, 4) * 20), (r(1, 3, 12, 4), r(1, 9, 4) * 20)])
 class BoxesClamped(nn.Module):
-    """Boxes inside of the image that was traced."""
+    """Clamps boxes to the size of the traced image."""
 
     def forward(self, image, boxes):
         h, w = image_size(image)
@@ -41,7 +41,7 @@ class BoxesClampedByTensor(nn.Module):
 
 @case(r(2, 8, 4, 6), dynamic=BHW, others=[(r(2, 8, 5, 7),), (r(1, 8, 3, 3),)])
 class AnchorsByProduct(nn.Module):
-    """Anchors of each cell, made by Python for the cells that there were."""
+    """A Python loop creates one anchor for each cell of the traced feature map."""
 
     def forward(self, x):
         h, w = x.shape[-2:]
@@ -68,7 +68,7 @@ class Config:
 
 @case(r(2, 3, 8, 8), dynamic=B, others=[(r(2, 3, 8, 8),), (r(3, 3, 8, 8),)])
 class DecodedByStrides(nn.Module):
-    """One map for each stride of the configuration."""
+    """Correct: the loop runs over the strides of the configuration, with one head for each."""
 
     def __init__(self, config=Config()):
         super().__init__()
@@ -130,7 +130,7 @@ class SoftSuppressed(nn.Module):
 @case(r(4, 4).abs(), r(4), dynamic={0: {0: "n"}, 1: {0: "n"}},
       others=[(r(9, 4).abs() * 3, r(9)), (r(3, 4).abs(), r(3))])
 class GreedySuppressed(nn.Module):
-    """Suppression by a loop over the boxes, in which the best come first."""
+    """Non-maximum suppression by a loop over the boxes in the order of their scores, which tracing unrolls."""
 
     def forward(self, boxes, scores):
         boxes = corners(boxes)
@@ -146,7 +146,7 @@ class GreedySuppressed(nn.Module):
 
 @case(r(2, 3, 9, 12), dynamic=BHW, others=[(r(1, 3, 7, 7),), (r(3, 3, 16, 5),)])
 class Letterboxed(nn.Module):
-    """Fitted into a square and padded; the ratio is that of the traced image."""
+    """Scales an image to fit into a square and pads it; the ratio is that of the traced image."""
 
     def forward(self, x):
         h, w = x.shape[-2:]
@@ -194,7 +194,7 @@ class PreprocessedInDouble(nn.Module):
 @case((r(2, 6, 6, 3) * 50).to(torch.uint8), dynamic={0: {0: "batch", 1: "h", 2: "w"}},
       others=[((r(1, 4, 8, 3) * 50).to(torch.uint8),), (torch.ones(3, 5, 5, 3, dtype=torch.uint8),)])
 class ScaledIfBytes(nn.Module):
-    """Scales by 255 if some element is over one."""
+    """Divides by 255 if some element is above 1: a branch on data."""
 
     def forward(self, image):
         x = image.permute(0, 3, 1, 2).float()
@@ -204,7 +204,7 @@ class ScaledIfBytes(nn.Module):
 
 @case(r(2, 4, 4, 6), dynamic=BHW, others=[(r(2, 4, 5, 5),), (r(1, 4, 8, 3),)])
 class FlowWarped(nn.Module):
-    """The grid of the flow comes from the sizes of the flow itself."""
+    """Correct: the sampling grid is computed from the dynamic height and width of the input."""
 
     def forward(self, x):
         image, flow = x[:, :2], x[:, 2:]
@@ -227,7 +227,7 @@ class FlowWarpedByTable(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic=B, others=[(r(2, 3, 8, 8),), (r(5, 3, 8, 8),)])
 class AffineOfOneImage(nn.Module):
-    """As many grids as there were images."""
+    """Creates as many sampling grids as there were images in the traced batch."""
 
     def __init__(self):
         super().__init__()
@@ -250,7 +250,7 @@ class CentresOfMass(nn.Module):
 
 @case(r(2, 5, 6, 6), dynamic=BHW, others=[(r(1, 5, 4, 8),), (r(3, 5, 7, 7),)])
 class PeaksOfMaps(nn.Module):
-    """Places of the peaks, taken apart by the width that was traced."""
+    """Splits flat indices of maxima into x and y by the traced width."""
 
     def forward(self, x):
         width = int(x.shape[-1])  # PITFALL: baked-shape, in no graph
@@ -268,7 +268,7 @@ class PeaksOfMapsRight(nn.Module):
 
 @case(r(2, 2, 6, 6), dynamic=BHW, others=[(r(2, 2, 8, 8),), (r(1, 2, 4, 10),)])
 class BorderZeroed(nn.Module):
-    """Writes to slices of a tensor itself: recorded as it is."""
+    """Correct: the in-place writes are to slices of the tensor itself, which tracing records."""
 
     def forward(self, x):
         y = x * 2
@@ -307,7 +307,7 @@ class CoupledHalves(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic=BHW, others=[(r(2, 3, 16, 8),), (r(1, 3, 4, 4),)])
 class PyramidPooled(nn.Module):
-    """Poolings of fixed grids over the size that there is."""
+    """Correct: global pooling, and pooling with constant kernels over any input size."""
 
     def forward(self, x):
         found = [F.adaptive_avg_pool2d(x, 1).flatten(1), F.adaptive_max_pool2d(x, 1).flatten(1)]
@@ -318,7 +318,7 @@ class PyramidPooled(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic=BHW, others=[(r(2, 3, 16, 8),), (r(1, 3, 4, 4),)])
 class GlobalKernel(nn.Module):
-    """Pools over all with a kernel that is as large as the example."""
+    """Pools with a constant kernel of the traced image size instead of over the whole image."""
 
     def forward(self, x):
         kernel = [int(s) for s in x.size()[2:]]  # PITFALL: baked-shape, in no graph
@@ -335,7 +335,7 @@ class TilesOfFour(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic=BHW, others=[(r(2, 3, 4, 8),), (r(3, 3, 8, 12),)])
 class GrayOrColour(nn.Module):
-    """The channels are fixed by the interface; nothing is decided by an example."""
+    """Correct: the number of channels and the rank are static, so the branches do not depend on the example."""
 
     def forward(self, x):
         if x.shape[1] == 1:
@@ -347,7 +347,7 @@ class GrayOrColour(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic=BHW, others=[(r(2, 3, 8, 12),), (r(1, 3, 12, 8),)])
 class Portrait(nn.Module):
-    """Turns an image that is wider than high."""
+    """Transposes images whose width exceeds their height; tracing records one branch."""
 
     def forward(self, x):
         h, w = x.shape[2:]
@@ -365,7 +365,7 @@ class SquareOfPlaces(nn.Module):
 
 @case(r(2, 9, 4), dynamic={0: {0: "batch"}}, others=[(r(3, 9, 4),), (r(1, 9, 4),)])
 class SquareOfNine(nn.Module):
-    """How many places there are is fixed."""
+    """Correct: the number of positions is static, so its square root may be a constant."""
 
     def forward(self, x):
         b, n, c = x.shape

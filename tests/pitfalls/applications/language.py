@@ -1,4 +1,4 @@
-"""Models of text: masks, caches, places, and what is decided over them."""
+"""Parts of text models: masks, caches, positions, sampling, and branches that depend on them."""
 import math
 from typing import NamedTuple, Optional
 
@@ -18,7 +18,7 @@ ids = torch.tensor
 @case(r(2, 4, 8), r(2, 3, 8), dynamic={0: {0: "batch", 1: "past"}, 1: {0: "batch", 1: "new"}},
       others=[(r(3, 6, 8), r(3, 2, 8)), (r(1, 2, 8), r(1, 5, 8))])
 class CacheAppended(nn.Module):
-    """What was before stands before what is new; the mask is made for the two."""
+    """Correct: appends new keys to the cache; the causal mask is made for the total length."""
 
     def forward(self, past, new):
         keys = torch.cat([past, new], 1)
@@ -55,7 +55,7 @@ class CacheOffsetRight(nn.Module):
 
 @case(r(2, 5, 8), dynamic=BT, others=[(r(2, 9, 8),), (r(1, 3, 8),)])
 class MaskKept(nn.Module):
-    """A mask that is made when there is none, for the first length that comes."""
+    """Creates the mask on first use, with the traced length as a constant."""
 
     def __init__(self):
         super().__init__()
@@ -72,7 +72,7 @@ class MaskKept(nn.Module):
 
 @case(r(2, 5, 8), dynamic=BT, others=[(r(2, 9, 8),), (r(1, 3, 8),)])
 class MaskGrown(nn.Module):
-    """The mask is larger than any input, and cut."""
+    """Correct: the mask is larger than any input, and is sliced to the input length."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ class MaskGrown(nn.Module):
 @case(r(2, 5, 4).half(), (torch.rand(2, 5) > 0.3), dynamic={0: {0: "batch", 1: "time"}, 1: {0: "batch", 1: "time"}},
       others=[(r(3, 7, 4).half(), torch.rand(3, 7) > 0.3), (r(1, 3, 4).half(), torch.ones(1, 3) > 0)])
 class HalfFilledBelow(nn.Module):
-    """Filled with what half precision holds."""
+    """Correct: the mask is filled with -65504, the lowest finite float16."""
 
     def forward(self, x, keep):
         scores = x @ x.transpose(-1, -2)
@@ -104,7 +104,7 @@ class HalfMinusMillion(nn.Module):
 @case(r(2, 5, 4).half(), (torch.rand(2, 5) > 0.3), dynamic={0: {0: "batch", 1: "time"}, 1: {0: "batch", 1: "time"}},
       others=[(r(3, 7, 4).half(), torch.rand(3, 7) > 0.3), (r(1, 3, 4).half(), torch.ones(1, 3) > 0)])
 class HalfThroughFloat(nn.Module):
-    """The mask is added where numbers are large enough."""
+    """Correct: the mask of -1e9 is added in float32, whose range includes it."""
 
     def forward(self, x, keep):
         scores = (x @ x.transpose(-1, -2)).float() + (1.0 - keep[:, None].float()) * -1e9
@@ -114,7 +114,7 @@ class HalfThroughFloat(nn.Module):
 @case(ids([[3, 4, 0], [5, 0, 0]]), dynamic=BT,
       others=[(ids([[1, 0, 0, 0], [2, 3, 4, 5]]),), (ids([[1, 2, 3]]),)])
 class LastToken(nn.Module):
-    """The last token that is none of padding, by gather."""
+    """Correct: takes the last token that is not padding, by tensor indices."""
 
     def __init__(self):
         super().__init__()
@@ -165,7 +165,7 @@ class SummedOverPadding(nn.Module):
 
 @case(ids([[1, 5, 2, 6]]), dynamic=BT, others=[(ids([[5, 1, 1, 1, 1], [1, 1, 5, 1, 1]]),), (ids([[5, 2]]),)])
 class AfterSeparator(nn.Module):
-    """Everything behind the first separator."""
+    """Sums the tokens from the first separator on; its position becomes a constant."""
 
     def forward(self, tokens):
         place = (tokens[0] == 5).nonzero()[0].item()  # PITFALL: item-baked
@@ -181,7 +181,7 @@ class AfterSeparatorByMask(nn.Module):
 
 @case(r(2, 5, 4), dynamic=BT, others=[(r(3, 8, 4),), (r(1, 3, 4),)])
 class PlacesByFunction(nn.Module):
-    """A table of places by a function of the length and the width."""
+    """Correct: a function computes the position table from the dynamic length and the width."""
 
     def forward(self, x):
         return x + positions(x.size(1), x.size(2))
@@ -196,7 +196,7 @@ class PlacesByNumbers(nn.Module):
 
 @case(r(2, 6, 4), dynamic=BT, others=[(r(3, 8, 4),), (r(1, 4, 4),)])
 class Relabelled(nn.Module):
-    """Each place and its neighbour, swapped by two views that are stacked again."""
+    """Correct: swaps neighboring positions by stacking two slices of a view in reverse order."""
 
     def forward(self, x):
         pairs = x.unflatten(1, (-1, 2))
@@ -205,7 +205,7 @@ class Relabelled(nn.Module):
 
 @case(r(2, 6, 4), dynamic=BT, others=[(r(3, 9, 4),), (r(1, 3, 4),)])
 class LocalMask(nn.Module):
-    """A band around the diagonal, of a width that is a number."""
+    """Correct: the mask is a band around the diagonal with a constant width."""
 
     width = 2
 
@@ -217,7 +217,7 @@ class LocalMask(nn.Module):
 
 @case(r(2, 6, 4), dynamic=BT, others=[(r(3, 9, 4),), (r(1, 3, 4),)])
 class LocalWindowByLoop(nn.Module):
-    """Each place looks at the ones around it, one by one."""
+    """Averages each position and its neighbors in a loop over the positions, which tracing unrolls."""
 
     def forward(self, x):
         n = x.shape[1]
@@ -237,7 +237,7 @@ class LocalMean(nn.Module):
 
 @case(r(2, 8, 4), dynamic=BT, others=[(r(3, 16, 4),), (r(1, 4, 4),)])
 class ShiftedWindowMask(nn.Module):
-    """Windows that are shifted, where the mask is one of the number of windows that were traced."""
+    """Attention in shifted windows; the mask is made for the traced number of windows."""
 
     def forward(self, x):
         b, n, d = x.shape
@@ -258,7 +258,7 @@ class HeadsByHelper(nn.Module):
 
 @case(r(2, 5, 8), dynamic=BT, others=[(r(3, 7, 8),), (r(1, 2, 8),)])
 class MaskThatMayBe(nn.Module):
-    """No mask is given: that there is none is no matter of the data."""
+    """Correct: the branch depends on whether an optional argument is given, not on data."""
 
     def forward(self, x, mask: Optional[torch.Tensor] = None, scale: Optional[float] = None):
         scores = x @ x.transpose(-1, -2)
@@ -361,7 +361,7 @@ class NamedResults(nn.Module):
 
 @case(r(2, 5), dynamic=BT, others=[(r(3, 7) * 4,), (r(1, 9) * 9,)])
 class NucleusSampled(nn.Module):
-    """All above the p-th part, by sorting."""
+    """Correct: top-p sampling, which keeps the most probable tokens by sorting."""
 
     def forward(self, logits):
         values, order = logits.sort(-1, descending=True)

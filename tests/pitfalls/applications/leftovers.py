@@ -1,4 +1,4 @@
-"""What is left in training mode, and outputs that are made of sizes, of buffers, or through views."""
+"""Layers left in training mode, and outputs computed from sizes, from buffers, or through views."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -44,7 +44,7 @@ class LayerStatistics(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
 class ReshapedAndWritten(nn.Module):
-    """What is written through is what is read afterwards."""
+    """Correct: the in-place write is to the view that is read afterwards."""
 
     def forward(self, x):
         flat = x.clone().view(-1)
@@ -54,7 +54,7 @@ class ReshapedAndWritten(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
 class CountOnTheSide(nn.Module):
-    """An output that is no part of the input: it is the same in every run."""
+    """The second output does not depend on the input, so it is a constant."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Sound, series and sets of points."""
+"""Parts of models for audio, time series and point sets."""
 import functools
 import math
 import operator
@@ -19,7 +19,7 @@ N = {0: {0: "n"}}
 
 @case(r(2, 20), dynamic=BT, others=[(r(1, 33),), (r(3, 16),)])
 class FramedByUnfold(nn.Module):
-    """Frames of eight, every four; a table of cosines that is made once."""
+    """Correct: frames of 8 samples with a hop of 4; the cosine table is a float32 buffer."""
 
     def __init__(self):
         super().__init__()
@@ -80,7 +80,7 @@ class PaddedByCeiling(nn.Module):
 
 @case(r(2, 20), dynamic=BT, others=[(r(1, 33),), (r(3, 16),)])
 class Divided(nn.Module):
-    """What is left over is cut off."""
+    """Correct: drops the samples after the last whole block of 8; the sizes stay dynamic."""
 
     def forward(self, x):
         count, _ = divmod(x.shape[1], 8)
@@ -127,7 +127,7 @@ class StateOfZeros(nn.Module):
 
 @case(r(2, 12, 3), dynamic=BT, others=[(r(3, 16, 3),), (r(1, 5, 3),)])
 class StateOfTwo(nn.Module):
-    """The state was made with the model, for two."""
+    """The initial state is created with the model, for a batch of 2."""
 
     def __init__(self, batch=2):
         super().__init__()
@@ -176,7 +176,7 @@ class NearestThird(nn.Module):
 
 @case(r(5, 3), dynamic=N, others=[(r(8, 3),), (r(4, 3),)])
 class FarthestPoints(nn.Module):
-    """Three points, each far from those before: steps by a number of the model."""
+    """Correct: chooses three points, each the farthest from the previous ones, in a fixed number of steps."""
 
     def forward(self, points):
         chosen = [points.norm(dim=1).argmax()]
@@ -196,7 +196,7 @@ class FarthestByNumber(nn.Module):
 
 @case(r(5, 3), dynamic=N, others=[(r(8, 3),), (r(4, 3),)])
 class VoxelsCounted(nn.Module):
-    """Points per cell, in as many cells as the model has."""
+    """Sums points for each cell; the number of cells is fixed, but cells are updated repeatedly."""
 
     def __init__(self):
         super().__init__()
@@ -251,7 +251,7 @@ class AdjacencyRight(nn.Module):
 
 @case(r(4, 3), dynamic=N, others=[(r(6, 3),), (r(2, 3),)])
 class PairsOfPoints(nn.Module):
-    """Every pair, by indices that Python makes for the number that was traced."""
+    """Distances of all pairs of points; NumPy computes the pairs for the traced number of points."""
 
     def forward(self, x):
         i, j = np.triu_indices(x.shape[0], 1)  # PITFALL: numpy-constant
@@ -269,7 +269,7 @@ class PairsByMask(nn.Module):
 
 @case(r(3, 4).abs(), dynamic=B, others=[(r(5, 4).abs() * 30,), (r(2, 4).abs() / 100,)])
 class NormalisedUntil(nn.Module):
-    """Halves until all is below one."""
+    """Halves all elements until all are below 1: a loop that depends on data."""
 
     def forward(self, x):
         steps = 0
@@ -308,7 +308,7 @@ class ClippedByTop(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4) * 30,), (r(2, 4) / 100,)])
 class GradientOff(nn.Module):
-    """What is detached, or done without gradients, is done."""
+    """Correct: `detach` and `no_grad` do not change the exported computation."""
 
     @torch.no_grad()
     def scale(self, x):
@@ -322,7 +322,7 @@ class GradientOff(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4) * 30,), (r(2, 4) / 100,)])
 class Reduced(nn.Module):
-    """A product of layers by reduce, and a sum by sum."""
+    """Correct: `reduce` and `sum` run over the outputs of a fixed number of layers."""
 
     def __init__(self):
         super().__init__()
@@ -365,7 +365,7 @@ class WhereNonZero(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
 class FirstThree(nn.Module):
-    """Written to three rows: as many as there were."""
+    """Writes rows in a loop over the traced batch of three."""
 
     def forward(self, x):
         y = x.new_zeros(x.shape)
@@ -376,7 +376,7 @@ class FirstThree(nn.Module):
 
 @case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
 class ColumnsWritten(nn.Module):
-    """Four columns are four in every run."""
+    """Correct: the number of columns is static, so a loop over four columns fits every input."""
 
     def forward(self, x):
         y = torch.zeros_like(x)

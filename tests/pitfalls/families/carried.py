@@ -1,4 +1,4 @@
-"""Constants of a traced size that reach the size itself only later."""
+"""Tensors of a traced, constant size that are combined with dynamic tensors only in later operations."""
 import torch
 import torch.nn as nn
 
@@ -32,7 +32,7 @@ class RepeatedByNumber(nn.Module):
 
 @case(r(2, 5, 4), dynamic={0: {0: "batch", 1: "seq"}}, others=[(r(3, 7, 4),), (r(1, 2, 4),)])
 class PaddedContext(nn.Module):
-    """As many zeros for every length, which do not change the sum."""
+    """The number of padding zeros is traced, but zeros do not change the sum."""
 
     def forward(self, x):
         pad = 8 - int(x.shape[1])
@@ -48,7 +48,7 @@ class HalvedContext(nn.Module):
 
 @case(r(2, 5, 4), dynamic={0: {0: "batch", 1: "seq"}}, others=[(r(3, 7, 4),), (r(1, 2, 4),)])
 class PaddedBySize(nn.Module):
-    """The right way: slices and sizes that stay."""
+    """Correct: the sizes stay dynamic, and the slice does not depend on them."""
 
     def forward(self, x):
         padded = x.new_zeros(x.shape[0], x.shape[1] + 2, 4)
@@ -65,7 +65,7 @@ class ExpandedAsTensor(nn.Module):
 
 @case(r(2, 4, 4), dynamic={0: {0: "batch", 1: "seq"}}, others=[(r(3, 7, 4),), (r(1, 2, 4),)])
 class GatedByWeights(nn.Module):
-    """Weights are as long as the features are, which happen to be as many as the sequence was long."""
+    """Weights have the size of the feature axis, which equals the traced sequence length by coincidence."""
 
     def __init__(self):
         super().__init__()
@@ -88,7 +88,7 @@ class RotatedPoints(nn.Module):
 
 @case(r(2, 3, 8, 8), dynamic={0: {0: "batch"}}, others=[(r(3, 3, 8, 8),), (r(1, 3, 8, 8),)])
 class GridScaledByInput(nn.Module):
-    """The image has one size, and so has the grid."""
+    """Correct: height and width of the image are static, so a grid of that size fits every input."""
 
     def __init__(self):
         super().__init__()

@@ -1,9 +1,10 @@
-"""Exports the modules of this folder in every way PyTorch offers, and proves what came out: python export.py OUT_DIR [CASE…]
+"""Exports the modules of this folder with every exporter, and compares ONNX Runtime with PyTorch.
 
-NAME.ts17.onnx, NAME.dynamo.onnx, NAME.pt2, NAME.torchir.txt and their logs are as those that `../export.py` makes. Of
-another PyTorch than that of the rest, the release stands in the name, NAME.torch113.ts17.onnx, and what it has not is left out.
-Beside that, PROVED (proved.tsv by default) gets a line for each model: on how many other inputs ONNX Runtime computes
-what PyTorch does (`right`), something else (`differs`, with the greatest difference), or fails.
+Usage: python export.py OUT_DIR [CASE…]. Writes NAME.ts17.onnx, NAME.dynamo.onnx, NAME.pt2, NAME.torchir.txt and their
+logs, like `../export.py`. With another release of PyTorch than CURRENT, the file names contain the release, as in
+NAME.torch113.ts17.onnx, and exporters that the release lacks are skipped. The file PROVED (default: proved.tsv) gets a
+row for each ONNX model: the numbers of inputs for which ONNX Runtime computes the same as PyTorch (`right`), computes
+another result (`differs`), and fails, and the largest difference (`most`).
 """
 import os
 import sys
@@ -21,13 +22,13 @@ CURRENT = "2.15"
 TORCH = torch.__version__.split("+")[0].rsplit(".", 1)[0]
 RELEASE = "" if TORCH == CURRENT else f".torch{TORCH.replace('.', '')}"
 HAS_EXPORT = hasattr(torch, "export")
-# what the exporter is told only where it knows it
+# arguments of the exporter that old releases do not have
 TRACING = {"dynamo": False} if HAS_EXPORT else {}
 OPSET = {} if RELEASE else {"opset_version": 18}
 
 
 def attempt(path, run):
-    """Runs `run` in a child process; leaves what it printed in `path`.log."""
+    """Runs `run` in a child process; writes the output to `path`.log, and deletes an empty log."""
     child = os.fork()
     if child == 0:
         log = os.open(path + ".log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
@@ -60,7 +61,7 @@ def flat(values):
 
 
 def prove(model, path, inputs):
-    """Counts of other inputs on which the model at `path` is right, differs (and by how much), and fails."""
+    """Returns the numbers of inputs for which the ONNX model is right and differs, the max difference, and failures."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
@@ -74,11 +75,11 @@ def prove(model, path, inputs):
             with torch.no_grad():
                 wanted = flat(model(*[a.clone() if isinstance(a, torch.Tensor) else a for a in args]))
         except (RuntimeError, AttributeError):
-            # PyTorch itself takes only what was traced, or has not what the module calls.
+            # PyTorch itself rejects this input, or this release lacks a function that the module calls.
             fails += 1
             continue
         given = flat(list(args))
-        # An input that the graph dropped is not given.
+        # The exporter may drop unused inputs, so only the inputs of the graph get values.
         names = [i.name for i in session.get_inputs()]
         feed = {n: (given[int(n[2:])] if n[:2] == "in" and n[2:].isdigit() else g).numpy() for n, g in zip(names, given)}
         try:

@@ -1,4 +1,4 @@
-"""What modules of this folder take from another file."""
+"""Functions and base classes that the modules of this folder import."""
 import torch
 import torch.nn.functional as F
 
@@ -25,7 +25,7 @@ def ramp(n):
 
 
 class Scaled(torch.nn.Module):
-    """Scales what a derived class computes."""
+    """Scales the result of `inner` by `factor`; derived classes override `inner` and `factor`."""
 
     def forward(self, x):
         y = self.inner(x)

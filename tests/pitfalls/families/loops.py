@@ -1,4 +1,4 @@
-"""Loops that are fixed by the graph, and loops over what is fixed anyhow."""
+"""Loops over dynamic axes, which tracing unrolls, and loops with a fixed number of steps."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -63,7 +63,7 @@ class ThreeSteps(nn.Module):
 
 @case(r(1, 3, 32, 32), dynamic={0: {0: "batch"}}, others=[(r(2, 3, 32, 32),)])
 class FourScales(nn.Module):
-    """A decoder over a list of feature maps: as many as the module has layers."""
+    """Correct: the loop runs over a list of feature maps, one for each layer of the module."""
 
     def __init__(self):
         super().__init__()
@@ -92,7 +92,7 @@ class ListOfMaps(nn.Module):
 
 @case(r(2, 8), dynamic={0: {0: "batch"}}, others=[(r(3, 8),), (r(1, 8),)])
 class FourGroups(nn.Module):
-    """Groups of channels, each with a layer of its own."""
+    """Correct: the loop runs over four groups of channels, each with a separate layer."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +105,7 @@ class FourGroups(nn.Module):
 
 @case(r(2, 8), dynamic={0: {0: "batch"}}, others=[(r(3, 8),), (r(1, 8),)])
 class ChannelsByNumber(nn.Module):
-    """Eight channels are eight in every run: their number is in the interface."""
+    """Correct: the number of channels is static, so a loop over eight channels fits every input."""
 
     def forward(self, x):
         return torch.stack([x[:, i] * (i + 1) + x[:, i].sigmoid().exp() for i in range(8)], 1)
@@ -142,7 +142,7 @@ def scripted_sum(x: torch.Tensor) -> torch.Tensor:
 
 @case(r(2, 5, 3), dynamic={0: {0: "batch", 1: "time"}}, others=[(r(2, 8, 3),), (r(3, 2, 3),)])
 class ScriptedLoop(nn.Module):
-    """The loop is scripted: it is a Loop in the graph."""
+    """Correct: the loop is scripted, so it becomes a Loop in the graph."""
 
     def forward(self, x):
         return scripted_sum(x)

@@ -1,12 +1,12 @@
-"""Writes expected.tsv: what a linter must say of each file in exported/, and of which it must stay silent.
+"""Writes expected.tsv: the findings that a linter must report for each file in exported/, or "-" for none.
 
-python make_expected.py [FOLDER]: this one, unless another is named.
+Usage: python make_expected.py [FOLDER]; the default is the folder of this script.
 
-A line `# PITFALL: rule` in a module is wanted of every kind of evidence that could know it, where proved.tsv says that
-the export is wrong; a module without one, whose exports are right for all inputs, has to be left alone. `# PITFALL:
-rule of CASE` stands outside of the module that it spoils, `, in no graph` after it where only the source can tell, and
-`, in no source` where only a graph can.
-In MISSED stand those that onnx-lint does not find yet: they are `?rule` in the table, and count against it.
+A line with `# PITFALL: rule` in a module is expected as a finding for every kind of evidence that can show the fault,
+if the export is wrong according to proved.tsv. A module without `# PITFALL` whose exports are right for all inputs
+must have no findings. `# PITFALL: rule of CASE` marks a faulty line outside of the module CASE. The suffix `, in no
+graph` marks a fault that only the source shows, and `, in no source` a fault that only a graph shows. MISSED has the
+faults that onnx-lint does not find yet: they are `?rule` in the table, and lower the recall.
 """
 import ast
 import csv
@@ -19,33 +19,33 @@ proved = {r["artifact"]: r for r in csv.DictReader(open(f"{here}/proved.tsv"), d
 TOOLS = ("cases.py", "export.py", "project_export.py", "application_export.py", "make_expected.py", "pack.py")
 SOURCES = sorted(os.path.relpath(f"{folder}/{f}", here) for folder, _, files in os.walk(here) for f in files
                  if f.endswith(".py") and f not in TOOLS)
-# what helpers of another file, or classes beside it, do wrong to a module
+# case: the file and the rule of a fault outside of its class, in a helper or another class
 BY_OTHERS = {"CountByHelper": ("helpers.py", "item-baked"), "SizesByHelper": ("helpers.py", "baked-shape"),
              "InASequential": ("structure.py", "baked-shape"), "FromRegistry": ("structure.py", "item-baked"),
              "ByAFreeFunction": ("structure.py", "traced-branch"), "ClassesByHelper": ("helpers.py", "one-hot-depth")}
 LINES = {"item-baked in helpers.py": "count_of", "baked-shape in helpers.py": "sizes",
          "one-hot-depth in helpers.py": "to_classes", "baked-shape in structure.py": "FlattenAll",
          "item-baked in structure.py": "Centred", "traced-branch in structure.py": "free_function"}
-# the same fault by another name: a loop over three samples is three pieces of the batch
+# the rule to expect instead of the marked rule: the graph of a loop over three samples splits the batch into three
 IN_OTHER_WORDS = {("OverSamples.ts17.onnx", "unrolled-loop"): "baked-shape",
                   ("ReducedOverSamples.ts17.onnx", "unrolled-loop"): "baked-shape"}
-# sizes that became factors, indices of Python or two copies: nothing in the graph alone tells
+# a size became a factor, an index or a number of copies, which the graph alone does not show
 NOT_IN_GRAPH = {"CeilingOfHalf", "FloatOfSize", "MeanByLoop", "ShapeInAnFString", "SquareRootOfSize"}
 IN_GRAPH = {"float64-promotion", "training-mode", "constant-output", "constant-overflow"}
 IN_TRACED_GRAPH = IN_GRAPH | {"baked-shape", "unrolled-loop", "one-hot-depth"}
 IN_IR = IN_GRAPH | {"unrolled-loop", "one-hot-depth", "in-place-view-lost"}
 IN_LOG = {"item-baked", "traced-branch", "numpy-constant", "training-mode", "one-hot-depth"}
-# what the exporter takes without a warning
+# cases that the exporter converts without a warning
 WITHOUT_WARNING = {"FarthestByNumber", "IfEqual", "NearestThird"}
 MISSED = set(open(f"{here}/missed.txt").read().split("\n")) if os.path.exists(f"{here}/missed.txt") else set()
 
-# which PyTorch an export is by, where it is not that of the rest: what stands before the kind, and in a file's name
+# the release of PyTorch, if it is not the current one: before the kind of an export, and within a file name
 RELEASE = re.compile(r"(?:torch\d+\.(?=\w+\.|pt2))?")
 WITHIN = re.compile(r"\.torch\d+\.(?=\w+\.|pt2)")
 MARK = re.compile(r"  # PITFALL: (?P<rule>[\w-]+)(?: of (?P<case>\w+))?(?P<hidden>, in no (?:graph|source))?$")
 
-HIDDEN = set()  # what no graph tells, that of TorchScript neither
-SILENT = set()  # what is no matter of the source alone
+HIDDEN = set()  # cases whose fault no graph shows, not even the one of TorchScript
+SILENT = set()  # lines whose fault the source alone does not show
 spans, marks, elsewhere = {}, {}, {}
 for file in SOURCES:
     text = open(f"{here}/{file}").read()
@@ -65,7 +65,7 @@ for file in SOURCES:
 
 
 def wanted(case):
-    """The rules that are broken in a case, each with its first and last line."""
+    """Returns the rules that must find a fault in a case, each with the first and last line of the range."""
     file, first, last = spans[case]
     own = [(rule, first, last) for number, rule in marks.get(file, []) if first <= number <= last]
     if case in BY_OTHERS:
@@ -85,7 +85,7 @@ def is_right(artifact):
 
 
 def at_user(want):
-    """A layer of PyTorch has PyTorch's line in a graph of TorchScript, and in a log none."""
+    """Extends the range of `training-mode` to line 0: a finding in a PyTorch layer has no line of the module."""
     rule, first, last = want
     return (rule, 0, last) if rule == "training-mode" else want
 
@@ -94,14 +94,14 @@ rows = []
 exported = sorted(os.listdir(f"{here}/exported"))
 for artifact in exported:
     case, kind = artifact.split(".", 1)
-    # of another PyTorch: `torch113.`
+    # `torch113.` for another release of PyTorch
     release = RELEASE.match(kind)[0]
     kind, by = kind.removeprefix(release), f"{case}.{release}"
     rules = wanted(case)
     traced = is_wrong(f"{by}ts17.onnx")
     always = [w for w in rules if w[0] in IN_GRAPH]
     if kind == "ts17.onnx":
-        # a graph has its own line for what a size was made into a number for
+        # the graph has the line that uses a constant size, not the line that makes it constant
         whole = case in BY_OTHERS and BY_OTHERS[case][0] == "helpers.py" or case not in BY_OTHERS
         lines = (1, 9999) if case in elsewhere else spans[case][1:]
         rows += [(artifact, rule, *(lines if rule == "baked-shape" and whole else (a, b))) for rule, a, b in rules
@@ -116,7 +116,7 @@ for artifact in exported:
         if is_right(artifact) and not always:
             rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
     elif kind == "torch25.onnx" and is_wrong(artifact):
-        # of a size that it fixed, this exporter makes a name
+        # this exporter declares a symbolic dimension for a size that it hard-coded
         rows.append((artifact, "baked-shape", *spans[case][1:]))
     elif kind == "torchir.txt":
         rows += [(artifact, *at_user(w)) for w in rules
@@ -135,10 +135,10 @@ for artifact in exported:
 for file, found in marks.items():
     lines = open(f"{here}/{file}").read().splitlines()
     for number, line in enumerate(lines, 1):
-        if "  # CALLS: " in line:  # the fault stands in another file
+        if "  # CALLS: " in line:  # the fault is in another file
             rows.append((file, line.split("# CALLS: ")[1], number, number))
     for number, rule in found:
-        # a number that the model holds is no matter of the source
+        # the source shows a hard-coded size only if it contains one of these calls
         numbers = ("int(", "(int,", "len(", "math.", "float(")
         is_told = rule != "constant-output" and (file, number) not in SILENT
         if is_told and (rule != "baked-shape" or any(n in lines[number - 1] for n in numbers)):

@@ -1,4 +1,4 @@
-"""Parts of models of sequences, as they are written there: most are right, some bear the mistake of their kind."""
+"""Parts of sequence models, written as in real models: most are correct, some have a typical mistake."""
 import math
 
 import torch
@@ -103,7 +103,7 @@ class BestThree(nn.Module):
 
 @case(r(2, 6, 4), dynamic=SEQ, others=[(r(3, 8, 4),), (r(1, 2, 4),)])
 class MixtureOfExperts(nn.Module):
-    """A loop over the experts, which are as many as the model has."""
+    """Correct: the loop runs over the experts, whose number is fixed by the model."""
 
     def __init__(self):
         super().__init__()
@@ -132,7 +132,7 @@ class ContrastiveLogits(nn.Module):
 
 @case(r(2, 4, 8), dynamic=SEQ, others=[(r(3, 6, 8),), (r(1, 2, 8),)])
 class RotaryCache(nn.Module):
-    """The table is grown only for what is longer than any example."""
+    """Correct: the check of the length only rejects inputs that are longer than the table."""
 
     def __init__(self):
         super().__init__()
@@ -229,7 +229,7 @@ class LoopUntilConverged(nn.Module):
 
 @case(r(2, 4, 4), dynamic=B, others=[(r(3, 4, 4),), (r(1, 4, 4),)])
 class FourByFour(nn.Module):
-    """As many rows as columns as features: every weight is as long as every axis."""
+    """Rows, columns and features have the same size, so every weight has the size of every axis."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Brings what export.py made into exported/, without what is PyTorch's own in the stacks: python pack.py FROM_DIR [FOLDER]"""
+"""Copies the output of export.py to exported/, without stack lines of PyTorch: python pack.py FROM_DIR [FOLDER]"""
 import os
 import re
 import sys
@@ -12,7 +12,7 @@ VENV = re.compile(r"[^\s\"'()]*/lib/(python3\.\d+/)?site-packages")
 NOISE = re.compile(r"^[WI]\d{4} .*(is not installed|flop counting)|^\[torch\.onnx\]|DeprecationWarning: You are using|"
                    r"^  said\[|FutureWarning: .*deprecated|^  warnings\.warn|DeprecationWarning: `torch\.jit")
 
-# what stands before the kind of an export by another PyTorch
+# prefix of the kind, for exports by another release of PyTorch
 RELEASE = re.compile(r"^torch\d+\.(?=\w+\.|pt2)")
 
 
@@ -42,7 +42,7 @@ for name in sorted(os.listdir(given)):
     elif kind in ("torchir.txt", "ts17.log", "dynamo.log", "pt2.log"):
         lines = [line for line in open(path).read().split("\n") if not NOISE.search(line)]
         text = VENV.sub("/venv/lib/python3.11/site-packages", "\n".join(lines))
-        # a traceback of hundreds of lines says no more by its middle
+        # logs without an error are left out, and very long tracebacks, too
         if text.strip() and (kind != "pt2.log" or "Error" in text) and (kind != "dynamo.log" or "Error" in text):
             if kind in ("dynamo.log", "pt2.log") and len(text) > 12000:
                 continue

@@ -1,4 +1,4 @@
-"""Types of elements: double where float was meant, half that overflows, and what is right."""
+"""Element types: float64 instead of float32, overflows of float16, and correct modules."""
 import numpy as np
 import torch
 import torch.nn as nn
@@ -28,7 +28,7 @@ class DoubleWindow(nn.Module):
 
 @case(r(2, 4), dynamic=B, others=[(r(3, 4),), (r(5, 4),)])
 class ScalarFromNumPy(nn.Module):
-    """A number from NumPy is no tensor: it does not widen."""
+    """Correct: a Python float that NumPy computed does not promote the result to float64."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +65,7 @@ class InfiniteFill(nn.Module):
 
 @case(r(2, 4), dynamic=B, others=[(r(3, 4),), (r(5, 4),)])
 class DoubleOnPurpose(nn.Module):
-    """A long sum in double precision, and back."""
+    """Correct: a long sum is deliberately computed in float64, and cast back to float32."""
 
     def forward(self, x):
         return x.double().cumsum(1).float()
@@ -83,7 +83,7 @@ class NormAcrossBatch(nn.Module):
 
 @case(r(2, 3, 6, 6), dynamic=B, others=[(r(3, 3, 6, 6),), (r(1, 3, 6, 6),)])
 class InstanceNorm(nn.Module):
-    """Without running statistics the instance is what it goes by, in evaluation too."""
+    """Correct: without running statistics, InstanceNorm uses statistics of the input in eval mode, too."""
 
     def __init__(self):
         super().__init__()

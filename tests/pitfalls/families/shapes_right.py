@@ -1,4 +1,4 @@
-"""Shapes that look like mistakes and are none: pieces of a fixed length, views, tables, sizes that go through."""
+"""Shapes that look like mistakes but are correct: chunks of a fixed length, views, tables, and dynamic sizes."""
 import math
 
 import torch
@@ -130,7 +130,7 @@ class ClassToken(nn.Module):
 
 @case(r(2, 5, 4), dynamic={0: {0: "batch", 1: "seq"}}, others=[(r(3, 7, 4),), (r(1, 2, 4),)])
 class RelativeTable(nn.Module):
-    """A table from -n to n: the changed size is wanted on both sides."""
+    """The size is increased in place, and both bounds of the table, -n and n, use the increased size."""
 
     def __init__(self):
         super().__init__()

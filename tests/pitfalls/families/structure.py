@@ -1,4 +1,4 @@
-"""The same faults where another class, a container or a registry holds them."""
+"""Faults in modules whose faulty code is in a base class, a submodule, a registry or a free function."""
 import torch
 import torch.nn as nn
 

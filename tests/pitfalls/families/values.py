@@ -1,4 +1,4 @@
-"""Values of tensors that leave the trace, and some that only seem to."""
+"""Values of tensors that become Python numbers and so constants of the trace, and correct similar code."""
 import functools
 
 import numpy as np
@@ -93,7 +93,7 @@ class DepthFromData(nn.Module):
 
 @case(r(2, 6), dynamic={0: {0: "batch"}}, others=[(r(3, 6),), (r(5, 6),)])
 class ItemOfBuffer(nn.Module):
-    """The buffer is the same in every run: its item is one number for all of them."""
+    """Correct: a buffer has the same value in every run, so its item may be a constant."""
 
     def __init__(self):
         super().__init__()
@@ -231,7 +231,7 @@ class AssertedSize(nn.Module):
 
 @case(r(2, 6).abs(), dynamic={0: {0: "batch"}}, others=[(r(3, 6).abs(),), (r(5, 6).abs(),)])
 class PrintedItem(nn.Module):
-    """What is printed does not go into the graph."""
+    """Correct: the item is only printed, and only outside of tracing."""
 
     def forward(self, x):
         if not torch.jit.is_tracing() and not torch.compiler.is_compiling():

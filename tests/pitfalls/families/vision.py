@@ -1,4 +1,4 @@
-"""Parts of models of images, as they are written there: most are right, some bear the mistake of their kind."""
+"""Parts of image models, written as in real models: most are correct, some have a typical mistake."""
 import math
 
 import torch
@@ -54,7 +54,7 @@ class PyramidOfPools(nn.Module):
 
 @case(r(2, 6, 4, 4), dynamic=B, others=[(r(3, 6, 4, 4),)])
 class DetectionHead(nn.Module):
-    """Anchors and cells of a fixed grid."""
+    """Correct: the feature map has a static size, so anchors and cells of that size fit every input."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,7 @@ class DetectionHead(nn.Module):
 
 @case(r(2, 6, 4, 4), dynamic={0: {0: "batch", 2: "height", 3: "width"}}, others=[(r(3, 6, 4, 4),), (r(2, 6, 5, 6),)])
 class DetectionHeadOfAnySize(nn.Module):
-    """The grid of the size that was traced, where the size is free."""
+    """The grid has the traced size, but the height and width of the input are dynamic."""
 
     def __init__(self):
         super().__init__()
@@ -145,7 +145,7 @@ class TopDownDecoder(nn.Module):
 
 @case(r(2, 4, 5, 3), dynamic={0: {0: "batch", 2: "queries"}}, others=[(r(3, 4, 7, 3),)])
 class FourLevels(nn.Module):
-    """Four levels on an axis of the interface, each with its weight."""
+    """Correct: the loop runs over four levels, which are an input axis of static size."""
 
     def __init__(self):
         super().__init__()

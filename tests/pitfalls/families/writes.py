@@ -1,4 +1,4 @@
-"""Writes in place: lost, kept, and those that only look lost."""
+"""In-place writes: some that the tracing exporter loses, and similar ones that it keeps."""
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-"""Models over images: grids, crops, scales, windows."""
+"""Parts of image models: grids, crops, scales, windows."""
 import math
 
 import numpy as np
@@ -55,7 +55,7 @@ class MeshOfNumPy(nn.Module):
 
 @case(r(1, 6, 4, 6), dynamic=BHW, others=[(r(2, 6, 5, 7),), (r(1, 6, 8, 3),)])
 class GridMadeAnew(nn.Module):
-    """Makes its grid anew where the size is another: tracing records the making."""
+    """Correct: creates a new grid if the size differs, so tracing records the creation of the grid."""
 
     def __init__(self):
         super().__init__()
@@ -76,7 +76,7 @@ class GridMadeAnew(nn.Module):
 
 @case(r(1, 6, 4, 6), dynamic=BHW, others=[(r(2, 6, 5, 7),), (r(1, 6, 8, 3),)])
 class GridKept(nn.Module):
-    """The grid was made when the model was: for one size."""
+    """The grid is created with the model, for one image size."""
 
     def __init__(self):
         super().__init__()
@@ -222,7 +222,7 @@ class DropsInTraining(nn.Module):
 
 @case(r(2, 4, 8, 8), dynamic=BHW, others=[(r(1, 4, 4, 12),), (r(3, 4, 8, 4),)])
 class PatchesAsserted(nn.Module):
-    """An assertion that holds of every input that the model takes."""
+    """Correct: the assertion holds for every valid input."""
 
     def __init__(self):
         super().__init__()
@@ -305,7 +305,7 @@ class ScaleOfBoxes(nn.Module):
 
 @case(r(1, 3, 6, 8), dynamic={0: {0: "batch"}}, others=[(r(2, 3, 6, 8),), (r(3, 3, 6, 8),)])
 class ImagesOfOneSize(nn.Module):
-    """Height and width are fixed by the interface: their numbers are right in every run."""
+    """Correct: height and width are static, so they may be constants."""
 
     def forward(self, x):
         h, w = int(x.shape[2]), int(x.shape[3])
@@ -323,7 +323,7 @@ class TokensFromAPackage(nn.Module):
 
 @case(r(1, 3, 16, 16), dynamic={0: {0: "batch"}}, others=[(r(2, 3, 16, 16),)])
 class HeadsOfManyScales(nn.Module):
-    """One head for all scales, which are as many as were made."""
+    """Correct: the loop applies one head to four scales, a number that is fixed by the model."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Exports the modules of this folder as those of `../families` are, and proves them: python project_export.py OUT [CASE…]"""
+"""Exports and tests these modules like `../families/export.py` does: python project_export.py OUT [CASE…]"""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""Models over time: windows, positions, masks, and loops."""
+"""Parts of sequence models: windows, positions, masks, and loops over time."""
 import math
 
 import numpy as np
@@ -17,7 +17,7 @@ BT = {0: {0: "batch", 1: "time"}}
 
 @case(r(2, 8, 6), dynamic=BT, others=[(r(3, 12, 6),), (r(1, 4, 6),)])
 class BlockAttention(nn.Module):
-    """Attention inside of blocks of four, however many there are."""
+    """Correct: attention inside of blocks of four positions; the number of blocks stays dynamic."""
 
     block = 4
 
@@ -42,7 +42,7 @@ class BlocksCounted(nn.Module):
 
 @case(r(2, 5, 4), dynamic=BT, others=[(r(3, 7, 4),), (r(1, 3, 4),)])
 class OffsetsTable(nn.Module):
-    """Biases by the distance of two places, from -n to n."""
+    """Correct: attention biases by the distance of two positions, from a table for -n to n."""
 
     def __init__(self):
         super().__init__()
@@ -188,7 +188,7 @@ class GatedFourths(nn.Module):
 
 @case(r(2, 5, 4), dynamic={0: {0: "batch"}}, others=[(r(4, 5, 4),), (r(3, 5, 4),)])
 class GreedySteps(nn.Module):
-    """Decodes six steps, whatever was given."""
+    """Correct: decodes six steps, independent of the input."""
 
     def __init__(self):
         super().__init__()
@@ -238,7 +238,7 @@ class PlacesInTorch(nn.Module):
 
 @case(r(2, 9, 4), dynamic=BT, others=[(r(3, 12, 4),), (r(1, 6, 4),)])
 class ThirdsOfTime(nn.Module):
-    """Frames of three stacked: the length is a multiple of three, not three pieces."""
+    """Correct: stacks every three frames; the number of stacks stays dynamic."""
 
     def forward(self, x):
         b, t, d = x.size()
@@ -247,7 +247,7 @@ class ThirdsOfTime(nn.Module):
 
 @case(r(2, 4, 6), dynamic={0: {0: "batch", 1: "time"}}, others=[(r(3, 7, 6),), (r(1, 2, 6),)])
 class HeadsSplit(nn.Module):
-    """Two heads, as many as the batch that was traced."""
+    """Correct: the number of heads, 2, equals the traced batch size by coincidence."""
 
     def forward(self, x):
         b, t, _ = x.size()
@@ -258,7 +258,7 @@ class HeadsSplit(nn.Module):
 
 @case(r(4, 5), dynamic={0: {0: "batch"}}, others=[(r(6, 5),), (r(2, 5),)])
 class TwoViews(nn.Module):
-    """A batch of two views of each image, one after the other."""
+    """Correct: the batch has a first and a second view of each image, so it is reshaped to two halves."""
 
     def forward(self, z):
         a, b = z.view(2, -1, 5).unbind(0)

@@ -1,4 +1,4 @@
-"""Labels, counts, statistics: what of the data becomes a number."""
+"""Labels, counts and statistics that are computed from data, some as Python numbers."""
 import functools
 import math
 

@@ -40,7 +40,7 @@ pub struct Tools {
     /// A model to test rules, configurations and baselines on.
     model: Model,
     findings: Vec<Finding>,
-    /// TorchScript graphs, to test files of weights.
+    /// TorchScript graphs to convert with the tested files of weights.
     traced: Vec<Vec<u8>>,
 }
 

@@ -28,7 +28,7 @@ use self::seeds::Seeds;
 /// Number of files, unless `ONNX_LINT_BYTES` is set.
 const COUNT: u64 = 2600;
 
-/// Limits for one file: CPU seconds, and peak memory, which grows with the size of the file.
+/// Limits for one file: CPU time in seconds, and peak memory, which may grow with the size of the file.
 /// The time limit of an unoptimized build is ten times as high.
 const MAX_SECONDS: f64 = if cfg!(debug_assertions) { 20.0 } else { 2.0 };
 const MAX_BYTES: usize = 50 << 20;

@@ -9,7 +9,7 @@ use super::{Reader, archive, protobuf};
 /// Maximum length of a file: slowness on larger files is not a fault.
 const MAX_LENGTH: usize = 1 << 20;
 
-/// Corrupts a file in some places, depending on its format; `other` is another file of that format.
+/// Corrupts a file in some places, depending on its format; `other` is a second file of this format.
 pub fn mutate(reader: Reader, file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     for _ in 0..1 << rng.u32(..4) {
         match (reader, rng.u8(..8)) {
@@ -67,7 +67,7 @@ fn repeat(file: &mut Vec<u8>, range: std::ops::Range<usize>, times: usize) {
     file.splice(range, repeated);
 }
 
-/// Words to insert in place of others.
+/// Words that replace words of the text.
 const ODD_WORDS: [&str; 22] = [
     "0",
     "-1",

@@ -1,5 +1,5 @@
 //! Mutations inside a protobuf message that keep all enclosing lengths valid.
-//! Otherwise, the content would not be parsed.
+//! With invalid lengths, the content of the message would not be parsed.
 
 use fastrand::Rng;
 

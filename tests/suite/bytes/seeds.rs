@@ -14,7 +14,7 @@ use super::{Reader, archive, protobuf};
 /// Maximum length of a seed from other tests: larger ones take too long.
 const MAX_LENGTH: u64 = 3000;
 
-/// For frequent formats, one in this many files is a seed.
+/// For frequent formats, every seventh file is a seed.
 const EVERY: usize = 7;
 
 /// Number of nodes to keep of a `.pt2` archive.
@@ -120,7 +120,7 @@ pub fn whole(folder: &str, ending: &str) -> Vec<Vec<u8>> {
 
 /// Returns some modules of `tests/pitfalls/families`.
 ///
-/// Each follows the code before the first class of its file.
+/// Each seed consists of the code before the first class of a file, and one class of that file.
 fn classes() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for path in files("tests/pitfalls/families", ".py") {

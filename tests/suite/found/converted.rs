@@ -5,7 +5,7 @@ use onnx_lint::infer::eval::Array;
 
 use super::{check_text, fixed, floats, model, outputs, shaped};
 
-/// Reshape cannot infer a dimension of -1 beside one of size 0, so a decomposition must not need that.
+/// Reshape cannot infer a -1 if another dimension is 0, so a decomposition must avoid the -1.
 #[test]
 fn attention_with_an_empty_batch_keeps_its_heads() {
     let attention = "g (float[B,3,32] q, float[B,5,16] k, float[B,5,16] v) => (float[B,3,32] y) {
@@ -23,7 +23,7 @@ fn attention_with_an_empty_batch_keeps_its_heads() {
 }
 
 /// Before opset 9, constants of a subgraph move to the main graph.
-/// If such a constant is an output of the subgraph, an Identity in the subgraph defines the output.
+/// If a moved constant is an output of the subgraph, an Identity in the subgraph defines the output.
 #[test]
 fn subgraph_outputs_are_defined_in_the_subgraph_before_opset_9() {
     let graph = "g (bool c, float[2] x) => (bool[2] y) {
@@ -34,8 +34,8 @@ fn subgraph_outputs_are_defined_in_the_subgraph_before_opset_9() {
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
 
-/// Before opset 9, an Identity defines an output that is a constant.
-/// Other nodes read the initializer.
+/// Before opset 9, an Identity defines a model output that is a constant.
+/// Nodes that use the constant read the initializer, not the output of the Identity.
 #[test]
 fn output_constant_is_read_from_its_initializer() {
     let graph = "g (float[A] x) => (float[?] y, int64 n) {
@@ -59,7 +59,7 @@ fn initializers_become_inputs_with_defaults_before_ir_version_4() {
     check_text(18, text, &options, &["y = Identity (y__"], &["Constant"]);
 }
 
-/// Tests GatherND on an empty tensor.
+/// Tests the conversion of GatherND with an empty output.
 #[test]
 fn operators_on_empty_axes_are_converted() {
     let gathered = "g (float[1,A,B] x, int64[0,2] i) => (float[0,B] y) { y = GatherND (x, i) }";

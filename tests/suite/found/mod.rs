@@ -1,6 +1,6 @@
 //! Regressions found by fuzzing and review.
-//! Expected outputs are computed by hand from the specification, or follow ONNX Runtime. The model must have them
-//! before and after `onnx-fix`, and a second run must change nothing.
+//! Expected outputs are computed by hand from the specification, or follow ONNX Runtime. Each model must have
+//! the expected outputs before and after `onnx-fix`, and a second run must change nothing.
 
 mod converted;
 

@@ -1,5 +1,5 @@
 //! Tests that time and memory grow linearly with the size of the input.
-//! `tests/growth` runs this with an optimized build.
+//! `tests/growth` runs this test with an optimized build.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use shapes::{MODELS, each, list};
 /// Maximum growth of time and memory when the input is ten times as large.
 const MOST: f64 = 12.0;
 
-/// Lower costs of the smaller input are mostly overhead, and count as these minimums.
+/// Minimum costs to assume for the smaller input, because lower measured costs are mostly overhead.
 const LEAST_SECONDS: f64 = 0.01;
 const LEAST_BYTES: f64 = 1e6;
 

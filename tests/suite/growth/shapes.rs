@@ -205,7 +205,7 @@ fn ifs(count: usize) -> String {
 }
 
 /// Nests `count` subgraphs.
-/// `wrap` nests nodes that compute `k{level - 1}` from `OUTER` in another subgraph.
+/// `wrap` puts its argument, nodes that compute `k{level - 1}` from `OUTER`, into the subgraph of a new node.
 fn nested(count: usize, wrap: impl Fn(usize, String) -> String) -> String {
     (1..=count).fold("k0 = Abs (OUTER)\n".to_owned(), |inner, level| wrap(level, inner)).replace("OUTER", "x")
 }

@@ -29,7 +29,7 @@ fn hard_coded_sizes_in_reshape_are_reported() {
         "g (float[batch,3,4] x) => (float[2,12] y) { y = Reshape <shape = [2, 12]> (x) }",
         &["EXP001 error"],
     );
-    // Other operators are between the input and the Reshape.
+    // Relu and Transpose are between the input and the Reshape.
     finds(
         17,
         "g (float[N,C,L] x) => (float[2,C2] y) <int64[2] s = {2, 40}> { r = Relu (x)  t = Transpose <perm = [0, 2, 1]> (r)  y = Reshape (t, s) }",
@@ -332,7 +332,7 @@ fn hard_coded_sizes_of_splits_masks_and_biases_are_reported() {
         "g (float[batch,4] x) => (float[1,4] a, float[1,4] b) <int64[2] s = {1, 1}> { a, b = Split <axis = 0> (x, s) }",
         &["EXP001 error"],
     );
-    // A mask of the traced length as the left operand of MatMul is faulty; as the right one, it would be a weight.
+    // A mask of the traced length is faulty as the left operand of MatMul; the right operand may be a weight.
     finds(
         18,
         "g (float[batch,seq,4] x) => (float[batch,2,4] y) <float[2,2] m = {1, 0, 1, 1}> { y = MatMul (m, x) }",

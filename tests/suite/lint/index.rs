@@ -1,4 +1,4 @@
-//! IDX: indices that are out of range or select the wrong element, and updates that do not fit them.
+//! IDX: indices out of range or of a wrong element, and updates that do not fit the indices.
 
 use super::finds;
 
@@ -122,7 +122,7 @@ fn order_of_the_nodes_shows_a_lowered_accumulation() {
     let (zeros, index) =
         ("d = Shape (a)  z = ConstantOfShape (d)", "u = Unsqueeze (i, one)  v = Reshape (b, s)");
     super::finds_in(&graph(&format!("{index}  {zeros}")), &["IDX007 warning"]);
-    // The program overwrites zeros of its own.
+    // The zeros come before the indices, so the user's program creates the zeros and overwrites some rows.
     super::finds_in(&graph(&format!("{zeros}  {index}")), &[]);
     super::finds_in(&graph(&format!("{index}  {zeros}")).replace("pytorch", "keras"), &[]);
 }

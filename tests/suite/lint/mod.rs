@@ -1,4 +1,4 @@
-//! Findings in models, Python sources, traces and logs, and absence of findings in similar ones.
+//! Findings in faulty models, Python sources, traces and logs, and no findings in similar correct ones.
 
 mod export;
 mod export_sizes;

@@ -19,7 +19,7 @@ fn nonpositive_scales_are_reported() {
     };
     finds(13, &quantised("0"), &["QDQ001 error"]);
     finds(13, &quantised("-0.02"), &["QDQ001 error"]);
-    // One zero scale among others.
+    // One of three scales is zero.
     finds(13, &weights("<axis = 1>", "float[3] s = {0.1, 0, 0.2}"), &["QDQ001 error"]);
     // Contrib operators of ONNX Runtime, and a scale from a Constant.
     finds(

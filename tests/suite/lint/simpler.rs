@@ -128,7 +128,7 @@ fn among_constants(nodes: &str) -> String {
 fn redundant_pairs_of_nodes_are_reported() {
     let graph = |nodes: &str| format!("g (float[N,4,L] x) => (y) {{ {nodes} }}");
     let twice = |first: &str, second: &str| graph(&format!("t = {first} (x)  u = {second} (t)  y = Neg (u)"));
-    // Transposes to channels-last and back, as from TensorFlow converters, and two that can be one.
+    // Two Transposes that cancel, as from TensorFlow converters, and two that can be merged into one.
     check(&twice("Transpose <perm = [0, 2, 1]>", "Transpose <perm = [0, 2, 1]>"), &["OPT101"]);
     check(&twice("Transpose <perm = [1, 2, 0]>", "Transpose <perm = [1, 2, 0]>"), &["OPT101"]);
     check(&twice("Cast <to = 11>", "Cast <to = 1>"), &["OPT103"]);
@@ -140,7 +140,7 @@ fn redundant_pairs_of_nodes_are_reported() {
         "g (float[N,4,L] x) => (y) <int64[1] a = {1}> { t = Unsqueeze (x, a)  u = Squeeze (t, a)  y = Neg (u) }",
         &["OPT104"],
     );
-    // A node is between the Transposes, the first Cast is lossy, or the Squeeze removes another axis.
+    // A node is between the Transposes, the first Cast is lossy, or Squeeze does not remove the added axis.
     check(
         &graph(
             "t = Transpose <perm = [0, 2, 1]> (x)  r = Relu (t)  u = Transpose <perm = [0, 2, 1]> (r)  y = Neg (u)",

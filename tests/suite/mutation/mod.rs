@@ -1,6 +1,7 @@
 //! Mutation testing of the rules.
-//! Removing a condition or an alternative of a rule, changing a constant of its rewrite, or removing an attribute of a
-//! new node must fail one of its examples. Mutants of a function are tested with the examples of all rules that call it.
+//! A mutant of a rule lacks a condition, an alternative or an attribute of a new node, or has a different
+//! constant. At least one example of the rule must fail for the mutant. Mutants of a function are tested with
+//! the examples of all rules that call the function.
 //!
 //! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes.
 //! `ONNX_LINT_RULES=rules` reads the rules from that directory, without a new release build.
@@ -82,7 +83,8 @@ fn text_at(source: &Source, span: Span) -> Option<&str> {
 }
 
 /// Returns true if the fault may be in this source.
-/// The text at its position must be the constant or attribute that the fault changes, if there is one.
+/// If the fault replaces a constant, the text at its position must be the constant. If the fault
+/// removes an attribute, the text must start with the name of the attribute.
 fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();
@@ -123,7 +125,7 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
 }
 
 /// Returns the estimated cost of an example.
-/// Cheap ones run first, because the first failure ends the test of a mutant.
+/// Cheap examples run first, because the first failure ends the test of a mutant.
 fn cost(expect: &Expect) -> u8 {
     match expect {
         Expect::NoMatch | Expect::Reports(_) => 0,
@@ -132,7 +134,8 @@ fn cost(expect: &Expect) -> u8 {
     }
 }
 
-/// Minimum share of mutants that fail an example. The others must be accepted, with a reason.
+/// Minimum fraction of mutants that an example detects.
+/// `accepted.tsv` must list all undetected mutants, with a reason.
 const SHARE: f64 = 0.95;
 
 #[test]

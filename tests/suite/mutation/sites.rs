@@ -23,7 +23,7 @@ pub enum FaultKind {
     Constant(String),
     /// An attribute of a new node is removed.
     Attribute(String),
-    /// The combination of alternatives with this index is removed.
+    /// The alternative of the pattern with this index is removed.
     Alternative(usize),
 }
 
@@ -185,7 +185,7 @@ fn other(kind: &ExprKind) -> Option<ExprKind> {
         // Do not replace -1 by 0, nor 0 by -1: in a shape, both may mean the same size.
         ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
         ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
-        // Adding 1 does not change the largest numbers, and the change of others is lost in float16.
+        // Adding 1 does not change the largest floats, and is lost in float16 for large ones.
         ExprKind::Float(float) if float + 1.0 == *float => ExprKind::Float(0.0),
         ExprKind::Float(float) if float.abs() >= 65504.0 => ExprKind::Float(float / 2.0),
         ExprKind::Float(float) => ExprKind::Float(float + 1.0),

@@ -25,7 +25,7 @@ fn assert_fault(ran: &Ran, expected: &str) {
     assert!(findings[0].contains(expected), "{expected}: {}", findings[0]);
 }
 
-/// Replies correctly to the first request, which reads the start of the file; to others by `then`.
+/// Replies correctly to a request for the start of the file, and by `then` to all other requests.
 fn after_start(
     then: impl Fn(&Request, &[u8]) -> Reply + Send + Sync,
 ) -> impl Fn(&Request) -> Reply + Send + Sync {
@@ -161,7 +161,7 @@ fn redirects() {
     ] {
         fails(move |_| Reply::new(307, "").with("Location", to), what);
     }
-    fails(|_| Reply::new(302, "").with("Location", "/again"), "more than eight places in a row");
+    fails(|_| Reply::new(302, "").with("Location", "/again"), "more than eight addresses in a row");
 }
 
 #[test]

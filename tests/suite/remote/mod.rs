@@ -47,7 +47,7 @@ fn lint(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> 
     sandbox.lint_with(&[&["--isolated"], arguments].concat(), &environment)
 }
 
-/// Lints a local file with the content of a remote one; the output has the name of the latter.
+/// Lints a local file with the content of a remote file; the output has the name of the remote file.
 fn whole(content: &[u8], name: &str) -> Ran {
     let sandbox = Sandbox::new(&[]);
     sandbox.write("local.onnx", content);

@@ -1,4 +1,4 @@
-//! The parts of a model that are read, and the findings about it.
+//! Parts of a remote model that the linter reads, and findings about the model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

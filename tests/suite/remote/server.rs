@@ -31,7 +31,7 @@ impl Request {
 #[derive(Clone, Debug)]
 pub enum Body {
     Bytes(Vec<u8>),
-    /// A body that states a length, but ends before.
+    /// A body that is shorter than the stated length.
     Short(u64, Vec<u8>),
     /// A body without a stated length that never ends.
     Endless,

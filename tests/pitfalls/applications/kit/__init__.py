@@ -1,1 +1,1 @@
-"""What the applications share."""
+"""Layers and box functions that the applications share."""

@@ -1,10 +1,10 @@
-"""Layers that others are made of."""
+"""Base classes and functions for the layers of the applications."""
 import torch
 import torch.nn as nn
 
 
 class Described:
-    """A mixin: what a module takes of the sizes of its input."""
+    """A mixin with the method `describe`, which returns the batch size and the length of an input."""
 
     def describe(self, x):
         batch, time = x.shape[:2]
@@ -12,7 +12,7 @@ class Described:
 
 
 class Stateless(nn.Module):
-    """Calls `transform`, then `finish` if there is one."""
+    """Calls `transform`, then `finish` if a derived class defines it."""
 
     finish = None
 
@@ -25,7 +25,7 @@ class Stateless(nn.Module):
 
 
 class Chain(nn.Sequential):
-    """A sequence whose layers may take a mask."""
+    """A sequence of layers that passes the mask to the layers that accept one."""
 
     def forward(self, x, mask=None):
         for layer in self:

@@ -1,4 +1,4 @@
-"""What the projects share, as a package that a user would have."""
+"""Blocks, masks and shape functions that the projects share, as a package like in user projects."""
 from .blocks import FlattenWith, Pool, Residual
 from .masks import causal, padding_bias
 from .shapes import batch_and_rest, merged, tokens_of

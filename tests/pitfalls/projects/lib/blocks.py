@@ -1,4 +1,4 @@
-"""Blocks that are made to be derived from."""
+"""Base classes of blocks."""
 import torch.nn as nn
 
 
@@ -14,7 +14,7 @@ class Residual(nn.Module):
 
 
 class Pool(nn.Module):
-    """Pools over time; how is for a derived class to say."""
+    """Pools over time by the mean, unless a derived class overrides `pool`."""
 
     def forward(self, x):
         return self.head(self.pool(x))

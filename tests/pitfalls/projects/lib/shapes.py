@@ -1,4 +1,4 @@
-"""Sizes, taken apart and put together."""
+"""Functions that split and merge axes."""
 import torch
 
 
@@ -13,7 +13,7 @@ def tokens_of(x):
 
 
 def merged(x, first, last):
-    """The axes from first to last as one, as nn.Flatten does it."""
+    """Merges the axes from `first` to `last` into one, as nn.Flatten does."""
     sizes = x.shape
     count = 1
     for s in sizes[first:last + 1]:
