@@ -1,6 +1,6 @@
-//! Python sources of a graph.
+//! Python source files of a graph.
 //!
-//! The module locates them on this machine, and finds the frame of user code in a recorded stack.
+//! Locates these files on this machine, and finds the frame of user code in a recorded stack.
 
 mod expression;
 mod frames;
@@ -20,7 +20,8 @@ const MAX_SOURCE_BYTES: u64 = 16 << 20;
 
 /// Finder and cache of the Python files that an export recorded.
 ///
-/// It opens only files that end in `.py`, because the paths come from a model, which may be untrusted.
+/// `SourceFiles` opens only files that end in `.py`, because the paths come from a model, which may be
+/// untrusted.
 #[derive(Debug, Default)]
 pub struct SourceFiles {
     /// `--path-map FROM=TO`, the longest FROM first.
@@ -46,7 +47,7 @@ impl SourceText {
         SourceText { path: path.to_owned(), text: Arc::from(text), starts }
     }
 
-    /// Returns a line, counted from 1; `None` if there is no such line.
+    /// Returns a line, counted from 1; `None` if the text has fewer lines.
     fn line(&self, line: u32) -> Option<&str> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
         self.text.get(*self.starts.get(index)?..)?.lines().next()
@@ -78,8 +79,8 @@ impl SourceFiles {
 
     /// Returns the local path of the recorded `file`, if it exists.
     ///
-    /// The path map takes precedence over the source roots, where the longest existing tail of the path matches. The
-    /// recorded path itself comes last.
+    /// The search tries the path map, then the longest existing tail of the path below a source root, then
+    /// the recorded path itself.
     pub fn find(&self, file: &str) -> Option<PathBuf> {
         let recorded = file.replace('\\', "/");
         let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "py") && path.is_file();
@@ -93,7 +94,7 @@ impl SourceFiles {
         mapped.chain(below_roots).chain([PathBuf::from(&recorded)]).find(is_source)
     }
 
-    /// Returns the text of the recorded `file`; `None` if it is not found or cannot be read.
+    /// Returns the text of the recorded `file`; `None` if the file is not found or cannot be read.
     pub fn text(&self, file: &str) -> Option<Arc<str>> {
         Some(self.source(file)?.text.clone())
     }

@@ -25,5 +25,5 @@ def diff() -> int:
 
 
 def _end_at_once() -> None:
-    """Restores the default action of Ctrl-C: Python's handler would wait until the native call returns."""
+    """Restores the default action of Ctrl-C: Python's signal handler would run only after the native call returns."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

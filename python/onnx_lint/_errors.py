@@ -10,8 +10,8 @@ from ._findings import Finding
 class OnnxLintError(RuntimeError):
     """The exception for a request that failed. The text is the diagnostic, as the commands print it.
 
-    `findings` lists the problems of the model, or of a file that `lint` cannot read. It is empty if the cause is an
-    option, or a file that `fix` cannot read or write.
+    `findings` lists the problems of the model, or of a file that `lint` cannot read. The list `findings` is empty if an
+    option is invalid, or if `fix` cannot read or write a file.
     """
 
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:

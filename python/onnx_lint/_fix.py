@@ -29,11 +29,11 @@ def fix(model: Held, *, output: None = None, **options: Unpack[FixOptions]) -> H
 def fix(model: Any, *, output: PathLike | None = None, **options: Any) -> Any:
     """Fixes a model, simplifies it, and converts it to another opset.
 
-    It works like `onnx-fix`, with the same options and the same configuration.
+    Works like `onnx-fix`, with the same options and the same configuration.
 
-    Returns the type of the input; for a path, an `onnx.ModelProto`. With `output`, writes the result there, with its
-    external data and at any size, and returns the path. External data of a model in memory are read from the current
-    directory.
+    Returns the fixed model in the type of the input; for a path, an `onnx.ModelProto`. With `output`, writes a model
+    of any size to this path, with its external data, and returns the path. The external data of a model in memory is
+    read from the current directory.
 
     Raises:
         OnnxLintError: the model cannot be fixed. No model is written.
@@ -54,7 +54,7 @@ def apply(model: Any, output: PathLike | None, **options: Any) -> Any:
 def _runtime() -> str:
     """Returns the ONNX Runtime library of this interpreter, or "".
 
-    The command could find the library of another interpreter.
+    If this path is not passed, `onnx-fix` may load the library of another Python installation.
     """
     spec = importlib.util.find_spec("onnxruntime")
     folder = Path(spec.origin).parent / "capi" if spec and spec.origin else Path()

@@ -19,8 +19,8 @@ def lint(model: Model, **options: Unpack[LintOptions]) -> list[Finding]:
     """Returns the findings of `onnx-lint` for a model, with the same options and the same configuration.
 
     `model` is a path, bytes, an `onnx.ModelProto`, or the `ONNXProgram` that `torch.onnx.export` returns. A path may
-    also name a directory, a `.pt2` archive, an export log, or a Python file, and it may be a URI: `https`, `s3`, `gs`, `az`
-    or `hf`. Large weights are not read, except constants that a rule tests for a single value.
+    also name a directory, a `.pt2` archive, an export log, or a Python file, or be a URI (`https`, `s3`, `gs`, `az` or
+    `hf`). Large weights are not read, except constants that a rule tests for a single value.
 
     Raises:
         OnnxLintError: an option is invalid, or the model is unreadable.

@@ -42,7 +42,9 @@ def content(model: Any) -> bytes | None:
 
 
 def fixed(model: Any, arguments: list[str], output: PathLike | None) -> Any:
-    """Runs `onnx-fix` and returns `output`, or the result: of the type of `model`, or for a path, an `onnx.ModelProto`.
+    """Runs `onnx-fix`, and returns `output`, or the fixed model if `output` is `None`.
+
+    The fixed model has the type of `model`; if `model` is a path, the fixed model is an `onnx.ModelProto`.
 
     Raises:
         OnnxLintError: the model cannot be fixed. No model is written.

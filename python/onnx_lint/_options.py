@@ -1,4 +1,4 @@
-"""Options of the functions: those of the commands, with underscores."""
+"""Options of the functions: the options of the commands, with underscores instead of hyphens."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _one(flag: str, value: Any) -> Iterator[str]:
 
 
 def _pairs(mapping: Mapping[Any, Any]) -> Iterator[str]:
-    """Yields `images:0=batch` for a nested mapping, and `images=1,3` for a list."""
+    """Yields the pairs of an option: `KEY:AXIS=NAME` for a nested mapping, and `KEY=VALUE,VALUE` for a list."""
     for key, value in mapping.items():
         if isinstance(value, Mapping):
             yield from (f"{key}:{axis}={name}" for axis, name in value.items())

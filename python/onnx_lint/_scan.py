@@ -16,10 +16,10 @@ from ._options import LintOptions, Path, arguments
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# Number of models that are linted at once. The parts that are read are in memory together.
+# Number of models that are linted at once. All bytes that are read for one batch are in memory at the same time.
 BATCH = 32
 
-# Columns of the result, with their Arrow types. Only `uri` is never null.
+# Columns of the result, with their Arrow types. All columns except `uri` can be null.
 COLUMNS = {
     "uri": "string",
     "etag": "string",
@@ -40,12 +40,11 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
     """Lints many models, and returns their findings as a `pyarrow.RecordBatchReader`.
 
     `uris` are URIs or paths; they are read as the reader advances. A row is a finding, or a model without findings. A
-    model that cannot be read is a row with the code SPC001, not an exception. Its columns are described in
-    `docs/remote.md`.
+    model that cannot be read is a row with the code SPC001, not an exception. `docs/remote.md` describes the columns.
 
-    `etags` has the ETags of models that are linted already, by URI as given or as in the column `uri`: a model whose ETag
-    has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model. Nothing is cached
-    on disk.
+    `etags` has the ETags of models that are linted already, by URI as passed or as in the column `uri`: a model whose ETag
+    has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model. `scan` caches
+    nothing on disk.
 
     Raises:
         OnnxLintError: an option is invalid, or pyarrow is not installed.
@@ -64,7 +63,7 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
 
 
 def table(uris: Iterable[str], etags: Iterable[str | None] | None, options: LintOptions) -> Any:
-    """Returns the findings of models as one `pyarrow.Table`. `etags` are those of the models, as in `scan`."""
+    """Returns the findings of models as one `pyarrow.Table`. `etags` are the known ETags, one per model."""
     pa = arrow()
     names = list(uris)
     known = {name: etag for name, etag in zip(names, etags or ()) if etag}
@@ -84,7 +83,7 @@ def arrow() -> Any:
     """Returns the module pyarrow.
 
     Raises:
-        OnnxLintError: it is not installed.
+        OnnxLintError: pyarrow is not installed.
     """
     try:
         return importlib.import_module("pyarrow")

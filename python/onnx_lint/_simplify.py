@@ -40,13 +40,14 @@ def simplify(
 ) -> tuple[Any, bool]:
     """Simplifies a model. Replaces `onnxsim.simplify`.
 
-    By default it works like `onnx-fix model -o output`. No configuration is read.
+    By default, works like `onnx-fix model -o output`. No configuration is read.
 
-    Returns the model, of the type that `fix` returns, and whether it is equivalent. If `check_n` is above 0, both models
-    are run in ONNX Runtime to decide that. Otherwise it is True: all rules that were applied preserve equivalence.
+    Returns the simplified model, in the type that `fix` returns, and whether it is equivalent to `model`. If `check_n`
+    is above 0, ONNX Runtime compares both models. If `check_n` is 0, the second value is True, because all applied
+    rules preserve equivalence.
 
     Some options of onnxsim have no effect because they are always on: dynamic dimensions stay dynamic, subgraphs are
-    simplified, and initializers that a caller may override are kept. `skip_shape_inference` has no effect, either.
+    simplified, and initializers that a caller may override are kept. `skip_shape_inference` has no effect.
 
     Raises:
         OnnxLintError: the model cannot be simplified, or an option is not supported.
@@ -131,8 +132,8 @@ def _refuse(function: str, **options: Any) -> None:
 def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
     """Returns the fixed model, or the path `output`, and whether the outputs are equal.
 
-    With `check`, ONNX Runtime compares the outputs, and a model that differs is not written. Without it, they count as
-    equal.
+    With `check`, ONNX Runtime compares the outputs, and a model that differs is not written. Without
+    `check`, the outputs count as equal.
     """
     if not check:
         return apply(model, output, **options), True

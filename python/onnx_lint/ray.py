@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Scan:
-    """A callable for `map_batches` with `batch_format="pyarrow"`. Its result has the columns of `onnx_lint.scan`.
+    """A callable for `map_batches` with `batch_format="pyarrow"`. The result has the columns of `onnx_lint.scan`.
 
-    A batch has a column `uri`, and optionally `etag`: a model that still has this ETag has no row. Keyword arguments are
-    the options of `onnx_lint.scan`.
+    A batch has a column `uri`, and optionally `etag`: a model that still has this ETag has no row in the result.
+    Keyword arguments are the options of `onnx_lint.scan`.
     """
 
     def __init__(self, **options: Unpack[LintOptions]) -> None:

@@ -26,10 +26,10 @@ SCHEMA = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in COLUMNS.items())
 
 
 def scan(**options: Unpack[LintOptions]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Returns a function for `mapInArrow` with `SCHEMA`. Its result has the columns of `onnx_lint.scan`.
+    """Returns a function for `mapInArrow` with `SCHEMA`. The result has the columns of `onnx_lint.scan`.
 
-    The data frame has a column `uri`, and optionally `etag`: a model that still has this ETag has no row. Keyword
-    arguments are the options of `onnx_lint.scan`.
+    The data frame has a column `uri`, and optionally `etag`: a model that still has this ETag has no row in the result.
+    Keyword arguments are the options of `onnx_lint.scan`.
     """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:

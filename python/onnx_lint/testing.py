@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def assert_onnx_clean(model: Model, *, level: str = "warning", **options: Unpack[LintOptions]) -> None:
     """Fails if `onnx-lint` has findings at `level` or above, and shows them.
 
-    It respects the configuration of the project, with its baseline and suppressions. The options are those of `lint`.
+    Respects the configuration of the project, with its baseline and suppressions. `options` are the options of `lint`.
 
     Raises:
         AssertionError: there are findings at `level` or above.

@@ -28,8 +28,8 @@ def export(
 ) -> Any:
     """Exports a model like `torch.onnx.export`, with the same arguments, and lints it.
 
-    Warnings of the tracer are shown after the export, even if it fails. They are also passed to the linter, which
-    attributes them to nodes, unless `lint_options` has an `export_log`.
+    Warnings of the tracer are shown after the export, even if it fails. Unless `lint_options` has an `export_log`, the
+    warnings of the tracer are also passed to the linter, which attributes them to nodes.
     `lint_options` are the options of `onnx_lint.lint`. The exported file is kept even if there are findings.
 
     Raises:
@@ -62,7 +62,7 @@ def _show(caught: list[warnings.WarningMessage]) -> None:
 def _exported(program: Any, f: Any) -> Any:
     """Returns the exported file, or the model in memory if no file was written.
 
-    External data is beside the file.
+    The folder of the exported file also contains its external data.
     """
     if isinstance(f, (str, os.PathLike)):
         return f

@@ -47,7 +47,7 @@ def test_fix_reads_standard_input_and_writes_standard_output(faulty):
 
 @pytest.mark.skipif("ONNX_FIX" not in os.environ, reason="ONNX_FIX names the program")
 def test_simplify_matches_the_program(tmp_path):
-    """Compares both on the models of the repository and on those below the directories in ONNX_MODELS."""
+    """Compares `simplify` and `onnx-fix` on the models of the repository and of the directories in ONNX_MODELS."""
     root = Path(__file__).resolve().parents[2]
     folders = [root / "tests/models", root / "tests/pitfalls/exported", *map(Path, os.environ.get("ONNX_MODELS", "").split())]
     paths = sorted(path for folder in folders for path in folder.rglob("*.onnx"))

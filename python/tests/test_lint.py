@@ -31,7 +31,7 @@ def test_finding_in_a_notebook_has_a_cell():
 
 
 def test_object_with_model_proto_is_a_model(faulty):
-    """The ONNXProgram of PyTorch has this attribute."""
+    """The ONNXProgram of PyTorch has an attribute `model_proto`."""
 
     class Program:
         model_proto = onnx.load(faulty)

@@ -79,8 +79,8 @@ impl<'t> Interpreter<'t> {
 
     /// Reports a write to a tensor if its memory is read later under another name.
     ///
-    /// At least one of the two tensors is a view. Two slices are assumed to be disjoint, as are a slice and
-    /// an indexed assignment. `object` is the expression that is written to.
+    /// The written tensor or the tensor that is read is a view. Two slices are assumed to be disjoint, as are
+    /// a slice and an indexed assignment. `object` is the expression that is written to.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -108,7 +108,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true if `object` indexes or slices a named tensor that is not itself a view.
     ///
-    /// This holds for `y[0]`, but not for `row` after `row = y[0]`.
+    /// For example, returns true for `y[0]`, but false for `row` after `row = y[0]`.
     fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
         let Some(mut at) = object.filter(|object| object.kind() != "identifier") else { return false };
         while let Some(inner) =
@@ -128,8 +128,8 @@ impl<'t> Interpreter<'t> {
 
     /// Returns a name whose value matches `of` and that is read after `node`, and the node of the read.
     ///
-    /// `target` is skipped in the innermost frame. The frames of the callers are searched, too; names are
-    /// tried in alphabetical order.
+    /// The name `target` is skipped in the innermost frame. The frames of the callers are searched, too;
+    /// names are tried in alphabetical order.
     fn read_later(
         &self,
         target: &str,
@@ -219,7 +219,7 @@ fn assigned_by(name: Node) -> Option<Node> {
 
 /// Returns the first read of `name` after `node`, unless the name is rebound before that read.
 ///
-/// `node` is `None` if the change happens in a callee. The read must then follow `statement`, which contains
+/// If the change happens in a callee, `node` is `None`, and the read must follow `statement`, which contains
 /// the call.
 fn read_after<'t>(
     mentions: &[Mention<'t>],
@@ -236,8 +236,8 @@ fn read_after<'t>(
     // A loop body runs again, so earlier lines of the loop also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
-    // The statement itself reads its operands before it writes, and in the next turn of the loop, it usually
-    // reads other elements.
+    // The statement itself reads its operands before it writes, and in the next iteration of the loop, it
+    // usually reads other elements.
     let is_own = |mention: &Mention| node.is_some_and(|node| node.byte_range().contains(&mention.at));
     again
         .filter(|mention| mention.is_read && mention.at < end && !is_own(mention))

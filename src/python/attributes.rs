@@ -32,7 +32,7 @@ impl<'t> Interpreter<'t> {
         if let Some(known) = self.attributes.get(&class) {
             return known.clone();
         }
-        // Inserted before evaluation, because a class may contain instances of itself.
+        // The entry is inserted before evaluation, because a class may contain instances of itself.
         self.attributes.insert(class, Rc::default());
         let before = std::mem::take(&mut self.changed);
         self.quiet += 1;
@@ -62,7 +62,8 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the default of a parameter of `__init__` if it is callable.
     ///
-    /// Most modules are created with their default norm or activation. Numbers and flags depend on the caller.
+    /// Most modules are created with their default norm or activation. Default numbers and
+    /// flags are ignored, because callers often pass other values.
     fn default_callee(&mut self, default: Node<'t>) -> Value {
         match self.evaluate(default) {
             callee @ (Value::Function(_) | Value::Partial(_) | Value::Class(_)) => callee,

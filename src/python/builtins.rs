@@ -156,7 +156,7 @@ impl<'t> Interpreter<'t> {
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
-            // An example is `min(x.shape[1], 8)`. The other operand may also be a size of another tensor.
+            // An operand is a size, as in `min(x.shape[1], 8)`; further operands may be sizes of other tensors.
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {
@@ -212,7 +212,7 @@ impl<'t> Interpreter<'t> {
         Value::Size(self.identity())
     }
 
-    /// Evaluates `map(int, x.shape)` and `map(self.encode, x)`.
+    /// Evaluates a call of `map`, such as `map(int, x.shape)` or `map(self.encode, x)`.
     fn mapped(&mut self, call: &Call<'t>) -> Value {
         let (Some(function), [_, of, ..]) = (call.values.first(), call.values.as_slice()) else {
             return Value::Unknown;
@@ -236,7 +236,7 @@ impl<'t> Interpreter<'t> {
         Value::Each(Box::new(made))
     }
 
-    /// Evaluates `functools.reduce(torch.maximum, x.unbind(0))`.
+    /// Evaluates a call of `functools.reduce`, such as `reduce(torch.maximum, x.unbind(0))`.
     fn folded(&mut self, call: &Call<'t>) -> Value {
         let [function, of, ..] = call.values.as_slice() else { return Value::Unknown };
         let (function, of) = (function.clone(), of.clone());

@@ -126,7 +126,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Evaluates `self.register_buffer("mask", torch.ones(3))`.
+    /// Evaluates a call of `register_buffer` or `register_parameter`, which sets an attribute.
     fn register(&mut self, class: usize, call: &Call<'t>) {
         let name = call.arguments.get(0, "name").and_then(|name| super::syntax::string(name, self.source));
         let value = call.values.get(1).or_else(|| call.keyword("tensor")).or_else(|| call.keyword("param"));
@@ -184,7 +184,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Evaluates `functools.partial(scaled, how=peak)`.
+    /// Evaluates a call of `functools.partial`, such as `functools.partial(scaled, how=peak)`.
     fn partial(&mut self, call: &Call<'t>) -> Value {
         let Some((callee, values)) = call.values.split_first() else { return Value::Unknown };
         let named = call.arguments.keywords.iter().filter_map(|(_, value)| field(value.parent()?, "name"));
@@ -285,7 +285,7 @@ impl<'t> Interpreter<'t> {
         self.builtin_call(path, call)
     }
 
-    /// Evaluates `nn.Linear(3, 4)`, `nn.ModuleList([…])`, `nn.Parameter(x)`.
+    /// Evaluates the creation of a layer, a container of layers or a parameter, such as `nn.Linear(3, 4)`.
     fn construct_layer(&mut self, name: &str, call: &Call<'t>) -> Value {
         let class = name.rsplit('.').next().unwrap_or(name);
         if !class.starts_with(|c: char| c.is_ascii_uppercase()) {

@@ -9,7 +9,7 @@ use super::syntax::{self, line};
 /// A comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Byte offset of its `#`.
+    /// Byte offset of the `#`.
     pub start: usize,
     /// 1-based line.
     pub line: u32,

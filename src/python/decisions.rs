@@ -104,7 +104,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the source of the step count of a loop over `iterable`, which has the value `value`.
     ///
-    /// Returns `None` if the count does not depend on a tensor.
+    /// Returns `None` if the step count does not depend on a tensor.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -151,7 +151,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true if an argument of `zip` has a constant length.
     ///
-    /// Such an argument is a list of layers, or a list with known items.
+    /// A list of layers and a list with known items have a constant length.
     fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
         self.quiet += 1;
         let bounded = arguments.iter().any(|argument| {

@@ -47,7 +47,7 @@ impl<'t> Interpreter<'t> {
                     let explicit = a.dtype == Some(Dtype::Double) && a.origin == Origin::Input
                         || b.dtype == Some(Dtype::Double) && b.origin == Origin::Input;
                     self.say(node, report::promotion(&one_line(node, self.source), explicit));
-                    // Reported once: the result has no dtype, so that no later operation reports it again.
+                    // The promotion is reported once: the result has no dtype, so no later operation reports it again.
                     None
                 } else {
                     combined(a, b)
@@ -101,7 +101,7 @@ impl<'t> Interpreter<'t> {
         operand(left).zip(operand(right)).is_some_and(|(a, b)| widens(a, b) || widens(b, a))
     }
 
-    /// Returns the dtype that an argument specifies: `torch.float64`, `dtype=np.float32`, `"float64"`.
+    /// Returns the dtype that an argument such as `torch.float64` or `"float64"` specifies.
     pub fn named_dtype(&mut self, node: Node<'t>) -> Option<Dtype> {
         match self.evaluate(node) {
             Value::Name(path) if &*path == "float" => Some(Dtype::Double),

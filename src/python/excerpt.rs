@@ -1,6 +1,6 @@
-//! Python code whose layout differs from that of its file.
+//! Python code from notebooks, interactive sessions and pasted code.
 //!
-//! Examples are notebooks, interactive sessions and pasted code.
+//! The layout of the code differs from that of its file.
 
 use std::sync::Arc;
 

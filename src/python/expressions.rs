@@ -130,7 +130,7 @@ impl<'t> Interpreter<'t> {
         self.quiet += 1;
         let first = self.evaluate(left);
         self.quiet -= 1;
-        // The second operand decides whatever the first one is, as in `unknown or True`.
+        // The second operand determines the result, as in `unknown or True`.
         if matches!(first, Value::Bool(_) | Value::Unknown) && second.truth() == Some(!is_and) {
             return Value::Bool(second.truth());
         }
@@ -242,7 +242,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the result of an index or a loop step on a tensor.
     ///
-    /// The row of a presumed tensor is presumed, too: the object may be a list.
+    /// If `tensor` is only presumed to be a tensor, its row is only presumed, too: the object may be a list.
     pub fn row(&mut self, tensor: &Tensor) -> Tensor {
         let rank = tensor.rank.map(|rank| rank.saturating_sub(1));
         Tensor { sure: tensor.sure, rank, ..self.view(tensor, View::Slice) }

@@ -13,7 +13,7 @@ use super::value::{Dtype, Origin, Tensor, Traced, Value, integer};
 const MAX_LINE: i64 = 64;
 
 impl<'t> Interpreter<'t> {
-    /// Creates a tensor from sizes or Python values: `torch.zeros(2, 3)`, `torch.tensor([1, -2])`.
+    /// Creates a tensor from sizes or Python values, as in `torch.zeros(2, 3)` or `torch.tensor([1, -2])`.
     pub fn make(&mut self, name: &str, factory: Factory, call: &Call<'t>) -> Value {
         let mut result = self.result(&call.tensors());
         result.sure = true;
@@ -49,7 +49,7 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
-    /// Sets the elements of `torch.arange(-2, 0)`.
+    /// Sets the elements and dtype of a `torch.arange` with constant bounds, such as `torch.arange(-2, 0)`.
     fn line_elements(&mut self, name: &str, result: &mut Tensor, call: &Call<'t>) {
         let numbers: Option<Vec<i64>> = call.values.iter().map(whole).collect();
         if name != "arange" || result.origin == Origin::Input {
@@ -98,7 +98,7 @@ impl<'t> Interpreter<'t> {
         let Some(argument) = call.arguments.positional.first() else { return };
         let written = text(*argument, self.source);
         let (origin, write) = match value {
-            // These return the tensor itself.
+            // `torch.as_tensor(t)` and `torch.asarray(t)` return the tensor `t` itself.
             Value::Tensor(_) if matches!(name, "as_tensor" | "asarray") => return,
             Value::Tensor(tensor) => (tensor.origin, format!("{written}.clone()")),
             Value::Shape(_) => return self.say(call.node, report::sizes_copied(call.node, self.source)),

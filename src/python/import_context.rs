@@ -1,4 +1,4 @@
-//! Definitions in imported files, and the results of calls of them.
+//! Definitions in imported files, and the results of calls into these files.
 
 use std::sync::Arc;
 

@@ -15,13 +15,13 @@ use super::program::Global;
 use super::syntax::{field, one_line, text};
 use super::value::Value;
 
-/// Limit of the depth of imports that are followed.
+/// Maximum depth of imports that are followed.
 const MAX_DEPTH: u32 = 3;
 
-/// Limit of distinct calls into other files, per file.
+/// Maximum number of distinct calls into other files, per file.
 const MAX_CALLS: usize = 64;
 
-/// Limit of names that are resolved in other files, per file.
+/// Maximum number of names that are resolved in other files, per file.
 const MAX_DEFINITIONS: usize = 256;
 
 impl<'t> Interpreter<'t> {
@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
             let own = if abroad.in_place { finding } else { self.at_call(finding, call, &file) };
             self.tell(own);
         }
-        // Identities are per file.
+        // Identities are unique only within a file.
         Some(self.afresh(visit.value))
     }
 
@@ -172,7 +172,7 @@ fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definitio
     None
 }
 
-/// Returns the path and the text of a module imported by `from`.
+/// Returns the path and the text of a module that the file `from` imports.
 ///
 /// Absolute imports are searched for in the directory of `from`, then in the parent directories.
 fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<str>, Arc<str>)> {

@@ -145,7 +145,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Checks `x.index_put_((i, j), value)`.
+    /// Checks a call of `index_put_`, such as `x.index_put_((i, j), value)`.
     pub fn ask_index_put(&mut self, call: &Call<'t>) {
         // `torch.index_put_`, unlike the method, has the tensor as its first argument.
         let places = usize::from(matches!(call.values.first(), Some(Value::Tensor(_))));
@@ -157,9 +157,9 @@ impl<'t> Interpreter<'t> {
         self.ask_write(&indices, &value.clone(), call.node);
     }
 
-    /// Reports an assignment through index tensors that may not be exported correctly.
+    /// Reports an assignment through index tensors that may be exported incorrectly.
     ///
-    /// The indices are negative, or the tracing exporter gets the assignment wrong.
+    /// Such an assignment has negative indices, or the tracing exporter does not support it.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()

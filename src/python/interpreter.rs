@@ -15,13 +15,13 @@ use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
-/// Limit of nested calls.
+/// Maximum number of nested calls.
 const MAX_FRAMES: usize = 12;
 
-/// Limit of evaluated calls per file, which bounds the run time.
+/// Maximum number of evaluated calls per file, which bounds the run time.
 const MAX_CALLS: u32 = 20_000;
 
-/// Limit of nested expressions.
+/// Maximum number of nested expressions.
 pub const MAX_DEPTH: u32 = 150;
 
 /// Stack frame of a function.
@@ -91,7 +91,7 @@ pub struct Interpreter<'t> {
     pub abroad: Option<ImportContext<'t>>,
     /// Results of calls into other files, by callee and values of the arguments.
     pub visits: FxHashMap<String, Visit>,
-    /// Definitions in other files, by path; `None` if not found.
+    /// Definitions in other files, by path; `None` if no definition was found.
     pub definitions: FxHashMap<String, Option<Definition>>,
 }
 
@@ -279,7 +279,7 @@ impl<'t> Interpreter<'t> {
             self.block(body);
             None
         } else {
-            // The body of a lambda is its result.
+            // A lambda returns the value of its body, which is an expression.
             Some(self.evaluate(body))
         };
         self.depth = depth;

@@ -8,13 +8,13 @@ use tree_sitter::{Node, Tree};
 use super::program::{Global, Program};
 use super::syntax;
 
-/// Parsed files, which grow while others refer to their elements.
+/// List of parsed files; files can be added while the files of the list are borrowed.
 #[derive(Debug, Default)]
 pub struct Shelf {
     files: List<File>,
 }
 
-/// The text and the syntax tree of a file; the tree is `None` if it cannot be parsed.
+/// The text and the syntax tree of a file; the tree is `None` if the file cannot be parsed.
 #[derive(Debug)]
 struct File {
     path: Arc<str>,

@@ -60,7 +60,7 @@ use program::{ClassKind, LAMBDA, Program};
 pub use report::{is_size_branch, is_size_fraction};
 pub use syntax::on_one_line;
 
-/// Lints a file: `forward` methods, the functions that they call, and calls of exporters.
+/// Lints `forward` methods, the functions that these methods call, and calls of exporters in a file.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
 /// reported, except in fragments, doctests and templates. Functions of other files are followed if `sources` contains
@@ -72,14 +72,14 @@ pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     }
 }
 
-/// Lints the code cells of a Jupyter notebook, as one script; `None` if the text is not a notebook.
+/// Lints the code cells of a Jupyter notebook as one script, or returns `None` for any other text.
 pub fn lint_notebook(text: &str, file: &str, sources: &SourceFiles) -> Option<Vec<Finding>> {
     Some(lint_excerpt(&notebook::code(text)?, file, sources))
 }
 
 /// Returns the code of a notebook, with each line at its line number in the file.
 ///
-/// `None` if the text is not a notebook.
+/// Returns `None` if the text is not a notebook.
 pub fn notebook_lines(text: &str) -> Option<String> {
     Some(notebook::code(text)?.in_file())
 }
@@ -126,7 +126,7 @@ fn invalid(text: &str, file: &str, line: u32) -> Finding {
     finding
 }
 
-/// Lints only the functions that a graph came from: those that contain one of `lines` (1-based).
+/// Lints only the functions that a graph came from, which contain one of `lines` (1-based).
 ///
 /// The graph was exported, so its Python operators are not reported.
 pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
@@ -153,8 +153,8 @@ fn look<'a>(
         Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
-    // The results of calls are cached, so that a finding in a callee is attributed only to the first caller:
-    // the wanted functions run first.
+    // The results of calls are cached, so a finding in a callee is attributed only to its first caller. The
+    // functions to lint therefore run first.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =
@@ -194,7 +194,7 @@ fn look<'a>(
     findings
 }
 
-/// Returns the innermost functions that contain `lines`. Most lambdas count as their outer function.
+/// Returns the innermost functions that contain `lines`; for most lambdas, their enclosing function.
 fn functions_at(program: &Program, lines: &[u32]) -> Vec<usize> {
     let spans: Vec<RangeInclusive<u32>> =
         program.functions.iter().map(|function| syntax::lines(function.node)).collect();

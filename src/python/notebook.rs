@@ -27,7 +27,7 @@ struct NotebookCell<'t> {
 /// Cell magics whose cells contain Python.
 const PYTHON_MAGICS: [&str; 6] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%python", "%%python3"];
 
-/// Returns the code of a notebook, cell by cell; `None` if the text is not a notebook.
+/// Returns the code of a notebook, cell by cell, or `None` if the text is not a notebook.
 ///
 /// Commands of IPython (`%matplotlib inline`, `!pip install onnx`, `model?`) become `pass`. A cell in another
 /// language, such as one with `%%bash`, becomes empty lines.
@@ -49,7 +49,7 @@ pub fn code(text: &str) -> Option<Excerpt> {
             let is_skipped = continued || is_foreign || is_command(line);
             continued = is_skipped && line.trim_end().ends_with('\\');
             let origin = Origin { line: *in_file, shift: 0, cell: Some(cell), code: Arc::from(&**line) };
-            // The continuation of a command is no statement of its own.
+            // The first line of a command becomes `pass`, and its continuation lines become empty.
             let indent = &line[..line.len() - line.trim_start().len()];
             let by = if is_command(line) && !is_foreign { format!("{indent}pass") } else { String::new() };
             excerpt.push(if is_skipped { &by } else { line }, origin);

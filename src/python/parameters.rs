@@ -140,7 +140,7 @@ fn used(name: &str, function: Node, source: &str) -> Guess {
     guess
 }
 
-/// Returns whether a use implies a tensor (`true`) or another type (`false`); `None` if neither.
+/// Returns whether a use implies a tensor (`true`), another type (`false`), or neither (`None`).
 fn use_of(name: Node, source: &str) -> Option<bool> {
     let parent = name.parent()?;
     let is = |field_name| field(parent, field_name).is_some_and(|child| child == name);

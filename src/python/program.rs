@@ -327,7 +327,7 @@ impl<'t> Program<'t> {
 /// Name of a lambda.
 pub const LAMBDA: &str = "<lambda>";
 
-/// Limit of the number of base classes.
+/// Maximum number of classes in an inheritance chain.
 const MAX_INHERITANCE: usize = 64;
 
 fn decorators<'t>(decorated: Node<'t>, source: &'t str) -> Vec<&'t str> {

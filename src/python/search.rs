@@ -21,12 +21,12 @@ pub struct Suspect {
 #[derive(Clone, Copy, Debug)]
 pub enum Parameter<'a> {
     Named(&'a str),
-    /// 0-based, without `self`.
+    /// 0-based position, not counting `self`.
     Position(usize),
     Any,
 }
 
-/// Returns lines in `forward` that may fix an input axis at `size`, most likely first.
+/// Returns lines in `forward` that may require `size` on an input axis, most likely first.
 pub fn fixed_sizes(source: &str, parameter: Parameter, axis: Option<u32>, size: i64) -> Vec<Suspect> {
     let mut found = Vec::new();
     for_each_forward(source, |class, function| {
@@ -93,7 +93,7 @@ fn for_each_forward(source: &str, mut visit: impl FnMut(&str, Node)) {
     }
 }
 
-/// Returns the [`Suspect::doubt`] of a node that may fix the size; `None` for other nodes.
+/// Returns the [`Suspect::doubt`] of a node, or `None` if the node cannot require the size.
 fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> {
     if node.kind() == "comparison_operator" {
         let sized = text(node, source).contains(".shape") || text(node, source).contains(".size(");

@@ -24,8 +24,8 @@ fn significant(source: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the code of an interactive session.
 ///
-/// A session starts with `>>>`, or has lines with this prompt and is not valid Python. Returns `None` for any
-/// other text.
+/// A session starts with `>>>`, or has lines with this prompt and is not valid Python. Returns `None` for
+/// text that is not a session.
 fn without_prompts(source: &str) -> Option<Excerpt> {
     const PROMPTS: [&str; 4] = [">>> ", "... ", ">>>", "..."];
     let is_prompt = |line: &str| line.trim_start().starts_with(">>>");
@@ -105,7 +105,7 @@ fn framed(source: &str) -> Option<Excerpt> {
 
 /// Adds a class header before the first top-level function with a `self`.
 ///
-/// All such functions are indented.
+/// All top-level functions with a `self` are indented.
 fn methods(root: Node, source: &str) -> Excerpt {
     let is_method = |node: &Node| takes_self(*node, source);
     let ranges: Vec<_> = children(root)
@@ -144,7 +144,7 @@ fn takes_self(node: Node, source: &str) -> bool {
 /// Names that code may use without binding them.
 const CUSTOMARY: [&str; 8] = ["torch", "np", "numpy", "nn", "F", "math", "self", "onnx"];
 
-/// Returns the unbound names of loose statements about tensors; `None` for any other text.
+/// Returns the unbound names of loose statements about tensors, or `None` if `root` has anything else.
 fn unbound<'t>(root: Node<'t>, source: &'t str) -> Option<BTreeSet<&'t str>> {
     let statements = children(root);
     let is_loose = |node: &Node| node.kind() == "expression_statement";

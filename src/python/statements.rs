@@ -188,7 +188,7 @@ impl<'t> Interpreter<'t> {
         ends
     }
 
-    /// Evaluates a condition that only decides whether the code raises: the graph keeps nothing of it.
+    /// Evaluates a condition that only decides whether the code raises, and that is not in the graph.
     fn check(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
         self.checks += 1;
         let truth = self.decide(condition, statement, decision);
@@ -319,7 +319,7 @@ impl<'t> Interpreter<'t> {
             });
             self.restore(before);
         }
-        // Handlers of a body that returns run only if it raises.
+        // If the body returns, the handlers run only after an exception, so their results are dropped.
         if let Some(frame) = self.frames.last_mut().filter(|_| ends) {
             frame.returned = returned;
         }

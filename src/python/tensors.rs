@@ -146,7 +146,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the dtype after `x.double()`, `x.to(torch.float16)` or `x.type_as(y)`.
     ///
-    /// Returns `None` for other methods. The inner `None` is an unknown dtype.
+    /// Returns `None` for methods that do not convert the dtype. The inner `None` is an unknown dtype.
     fn converted(&mut self, name: &str, call: &Call<'t>) -> Option<Option<Dtype>> {
         if let Some(dtype) = torch_names::conversion(name) {
             return Some(Some(dtype));
@@ -180,7 +180,7 @@ impl<'t> Interpreter<'t> {
             _ => None,
         };
         result.elements = tensor.elements.clone();
-        // These return the tensor itself, or a copy that does not share memory.
+        // `contiguous`, `cpu` and `cuda` return the tensor itself, or a copy that does not share memory.
         if matches!(name, "contiguous" | "cpu" | "cuda") {
             result.memory = self.identity();
             result.view = View::Whole;

@@ -31,7 +31,7 @@ pub fn is_python_valued(name: &str) -> bool {
     name.starts_with("is_") || name.starts_with("__") || listed.contains(&name)
 }
 
-/// Returns the kind of view that a tensor method returns; `None` for a new tensor.
+/// Returns the kind of view that a tensor method returns, or `None` if the method returns a new tensor.
 pub fn view(name: &str) -> Option<View> {
     let views = [
         "view",
@@ -164,17 +164,17 @@ pub fn factory(name: &str) -> Option<Factory> {
     })
 }
 
-/// Class of a function that creates a tensor.
+/// Kind of function that creates a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factory {
-    /// Any rank, from a list of sizes.
+    /// Creates a tensor of any rank from a list of sizes.
     Sized,
     Random,
-    /// One axis.
+    /// Creates a tensor of one axis.
     Line,
-    /// Two axes.
+    /// Creates a tensor of two axes.
     Plane,
-    /// From Python or NumPy values.
+    /// Creates a tensor from Python or NumPy values.
     Values,
 }
 
@@ -245,7 +245,7 @@ pub fn trains_by_default(function: &str) -> bool {
 }
 
 /// Returns true for the names of tensor attributes and methods.
-/// Any other attribute shows that a parameter is not a tensor.
+/// Use of an attribute without such a name shows that a parameter is not a tensor.
 pub fn is_tensor_attribute(name: &str) -> bool {
     let others = ["shape", "size", "data", "item", "tolist", "numpy", "numel", "new", "sum", "mean", "abs"];
     is_python_valued(name)
@@ -259,7 +259,7 @@ pub fn is_tensor_attribute(name: &str) -> bool {
         || TENSOR_METHODS.split_whitespace().any(|method| method == name)
 }
 
-/// Further tensor methods.
+/// Tensor methods that the functions of this file do not classify.
 const TENSOR_METHODS: &str = "
     acos acosh add addbmm addcdiv addcmul addmm addmv addr align_to allclose amax amin angle arccos
     arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bernoulli

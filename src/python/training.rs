@@ -35,7 +35,9 @@ impl Flag {
     }
 }
 
-/// Returns the flag of a function of `torch.nn.functional` or `torch`, whose signatures differ.
+/// Returns the training flag of a function of `torch.nn.functional` or of `torch`.
+///
+/// The functions of one name in the two modules have different signatures.
 fn flag(name: &str, is_functional: bool) -> Option<Flag> {
     let mean = "running_mean";
     Some(match (name, is_functional) {
@@ -99,7 +101,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Reports `self.train()` and `self.norm.train(True)`, which undo `model.eval()`.
-    /// Returns the module, which is the result of the call; `None` for other calls.
+    /// Returns the module, which is the result of the call, or `None` if `name` is not `train`.
     pub fn train(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Option<Value> {
         if name != "train" || !self.is_module(value) {
             return None;
@@ -112,7 +114,7 @@ impl<'t> Interpreter<'t> {
         Some(value.clone())
     }
 
-    /// Reports `self.norm.training = True`.
+    /// Reports an assignment that enables training mode, such as `self.norm.training = True`.
     pub fn set_training(&mut self, module: &Value, object: Node<'t>, name: &str, value: &Value) {
         if name == "training"
             && value.truth() == Some(true)

@@ -26,13 +26,14 @@ impl<'t> Interpreter<'t> {
     /// Evaluates functions that no `forward` of the file reaches but that have tensor parameters.
     ///
     /// Other files may call the functions, and methods may override those of a class in another file. It is unknown
-    /// whether a model runs them, so the findings have level info.
+    /// whether a model runs the functions, so the findings have level info.
     pub fn remark_on_rest(&mut self) {
         self.remark_on(0..self.program.functions.len());
     }
 
-    /// Evaluates the other methods of the class of `method`, if the class has no `forward` in this file.
-    /// Returns these methods.
+    /// Evaluates all methods of the class of `method` except `method`, if the class has no `forward`.
+    ///
+    /// Returns these methods, or an empty list if the class has a `forward` in this file.
     pub fn remark_on_siblings(&mut self, method: usize) -> Vec<usize> {
         let class = self.program.functions[method].class;
         let Some(class) = class.filter(|class| self.program.method(*class, "forward").is_none()) else {

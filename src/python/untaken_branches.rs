@@ -1,4 +1,4 @@
-//! Detection of branches that a graph did not take.
+//! Detection of branches of the source that the export did not run.
 
 use tree_sitter::{Node, Point};
 
@@ -6,8 +6,8 @@ use super::syntax::{children, field, fields, line, lines as lines_of};
 
 /// Returns true if nodes from `lines` show that the code at the 1-based line `at` did not run.
 ///
-/// This is proved if `at` is in an `if` branch without nodes, and another branch has nodes. It is also proved if
-/// the branch returns, and the code after the `if` has nodes.
+/// The code did not run if `at` is in an `if` branch without nodes, and another branch of the `if` has nodes.
+/// If the branch with `at` returns, nodes in the code after the `if` show this, too.
 pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
     let (start, end) = (Point { row, column: 0 }, Point { row: row + 1, column: 0 });

@@ -38,7 +38,7 @@ pub enum Value {
     Mapping(Box<Value>),
     /// A layer of `torch.nn`.
     Layer(Layer),
-    /// A name from another module, by its full path: `torch.nn.functional.one_hot`.
+    /// A name from another module, by its full path, such as `torch.nn.functional.one_hot`.
     Name(Rc<str>),
     /// A function of this file.
     Function(usize),
@@ -79,7 +79,7 @@ pub struct Tensor {
     pub rank: Option<usize>,
     /// The elements, if they are literal integers.
     pub elements: Option<Rc<[i64]>>,
-    /// The memory it occupies.
+    /// Identity of the memory.
     pub memory: Identity,
     /// The tensor object; views of one memory have different objects.
     pub object: Identity,
@@ -87,7 +87,7 @@ pub struct Tensor {
     pub view: View,
 }
 
-/// Source of a tensor's elements. If there are several, the last of them in this order counts.
+/// Source of a tensor's elements; if there are several sources, the one that is the last variant here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A literal in the source.
@@ -127,7 +127,7 @@ pub enum Dtype {
 pub struct Array {
     /// Source of the elements.
     pub traced: Traced,
-    /// Whether it was created in the current code, not stored in an attribute.
+    /// Whether the array was created in the current code, not stored in an attribute.
     pub made_here: bool,
     /// Whether the dtype is float64.
     pub double: bool,
@@ -137,7 +137,7 @@ pub struct Array {
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// Source of a NumPy array's elements. If there are several, the last of them in this order counts.
+/// Source of an array's elements; if there are several sources, the one that is the last variant here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traced {
     Nothing,
@@ -216,7 +216,7 @@ impl Value {
         }
     }
 
-    /// Returns the tensors in the value: itself, or items of a list.
+    /// Returns the value if it is a tensor, or the tensors among the items of a list.
     pub fn tensors(&self) -> Vec<&Tensor> {
         match self {
             Value::Tensor(tensor) => vec![tensor],
@@ -267,7 +267,7 @@ impl Value {
     pub fn join(self, other: Value) -> Value {
         match (self, other) {
             (a, b) if a == b => a,
-            // After `x = None` before a branch, uses of `x` mean the other value.
+            // `x = None` before a branch is only a placeholder: later uses of `x` expect the value of the branch.
             (Value::None, known) | (known, Value::None) => known,
             (Value::Tensor(a), Value::Tensor(b)) => Value::Tensor(join_tensors(&a, &b)),
             (Value::Size(a), Value::Size(_) | Value::Number(_)) | (Value::Number(_), Value::Size(a)) => {

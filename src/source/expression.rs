@@ -7,8 +7,9 @@ const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert",
 
 /// Returns the character range of the main expression in a line of Python.
 ///
-/// It excludes the target of an assignment and a keyword such as `return`, but includes the target of an in-place
-/// write. Returns `None` if the line has no expression, or ends one that began on an earlier line.
+/// The range excludes the target of an assignment and a keyword such as `return`, but includes the target of
+/// an in-place write. Returns `None` if the line has no expression, or if it ends an expression that began
+/// on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
     let code = code(&chars)?;
@@ -68,7 +69,7 @@ struct Code {
     assignment: Option<usize>,
 }
 
-/// Scans a line; `None` if it closes a bracket of an earlier line.
+/// Scans a line; `None` if the line closes a bracket of an earlier line.
 fn code(chars: &[char]) -> Option<Code> {
     let chars = &chars[..comment(chars).unwrap_or(chars.len())];
     let (mut depth, mut quote, mut end, mut assignment) = (0usize, None::<char>, 0, None);
@@ -107,7 +108,7 @@ fn code(chars: &[char]) -> Option<Code> {
     Some(Code { end, assignment })
 }
 
-/// Returns the position after `word` if that whole word is at `start`.
+/// Returns the position after `word` if that whole word is at `start`, and more text follows.
 fn after_word(chars: &[char], start: usize, word: &str) -> Option<usize> {
     let end = start + word.len();
     let stands = chars.get(start..end)?.iter().copied().eq(word.chars());

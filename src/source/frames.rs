@@ -15,10 +15,10 @@ pub struct Frame {
 
 /// Returns the frames of a recorded stack, innermost first.
 ///
-/// There are two formats; other lines are skipped.
+/// Parses two formats of stacks, and skips all lines that are in neither format.
 ///
 /// - A Python traceback, outermost frame first, with the code on the next line: `File "net.py", line 11, in forward`.
-///   It is in the metadata `pkg.torch.onnx.stack_trace`, and in `stack_trace` of a `.pt2`.
+///   The metadata `pkg.torch.onnx.stack_trace`, and `stack_trace` of a `.pt2`, have this format.
 /// - The `doc_string` of the TorchScript exporter, innermost frame first, without code: `net.py(11): forward`.
 pub fn frames(stack: &str) -> Vec<Frame> {
     let mut traceback: Vec<Frame> = Vec::new();
@@ -96,7 +96,7 @@ pub fn is_installed(file: &str) -> bool {
     file.split(['/', '\\']).any(|part| PACKAGE_FOLDERS.contains(&part))
 }
 
-/// Directories that hold packages: of pip and conda, of Debian, of the Hub's remote code.
+/// Package directories: of pip and conda, of Debian, and of remote code from the Hugging Face Hub.
 const PACKAGE_FOLDERS: [&str; 3] = ["site-packages", "dist-packages", "transformers_modules"];
 
 /// Whether a path component is the directory of the standard library: `python3.11`.

@@ -66,7 +66,7 @@ pub fn traced_branch(
     }
 }
 
-/// Note for a branch on a size, which both exporters fix to the traced branch.
+/// Note for a branch on a size: both exporters export only the branch of the example input.
 const OF_SIZE: &str = "if the axis is dynamic, the graph runs the exported branch for all sizes";
 
 /// Returns true if a finding is about a branch on a size.
@@ -74,7 +74,9 @@ pub fn is_size_branch(finding: &Finding) -> bool {
     *finding.code == *rule_ids::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
 }
 
-/// Returns the finding about `min(x.shape[1], 8)`, which torch.export keeps symbolic.
+/// Returns the finding about `min` or `max` of a size, such as `min(x.shape[1], 8)`.
+///
+/// `torch.export` keeps the result symbolic.
 pub fn lesser_size(call: Node, source: &str) -> Words {
     let note = "if the axis is dynamic, the graph returns the operand that the example input selected";
     Words { note, ..size_branch(call, source) }
@@ -148,7 +150,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     }
 }
 
-/// Returns the finding about `n += 2`, which also changes `other`, read at line `read`.
+/// Returns the finding about `n += 2`, which also changes `other`; line `read` reads `other`.
 pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Words {
     let code = one_line(statement, source);
     Words {
@@ -167,8 +169,9 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
 /// Advice for a write without an out-of-place method.
 const OUT_OF_PLACE: &str = "`torch.where`, `torch.cat`, or an index on the whole tensor";
 
-/// Returns the finding about a write to memory that `other` shares, read at line `read`.
-/// `perhaps` lowers the level, because one of the two may be a copy.
+/// Returns the finding about a write to memory that `other` shares; line `read` reads `other`.
+///
+/// If `perhaps` is true, the written tensor or `other` may be a copy, so the level is lower.
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,
@@ -182,7 +185,7 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
         help: format!(
             "assign the result instead of writing in place ({}), and derive `{other}` from it",
             match operator.strip_suffix('_') {
-                // These methods have no out-of-place form.
+                // `copy_` and the other methods in this list have no out-of-place form.
                 Some("copy" | "fill" | "normal" | "uniform" | "zero") => OUT_OF_PLACE.to_owned(),
                 Some(name) if !name.is_empty() => format!("`.{name}(…)` instead of `.{operator}(…)`"),
                 _ => OUT_OF_PLACE.to_owned(),

@@ -52,7 +52,7 @@ pub fn index_put_apart(code: &str) -> Words {
     }
 }
 
-/// Returns the finding about an assignment through several index tensors, the greatest of rank `rank`.
+/// Returns the finding about an assignment through several index tensors of rank up to `rank`.
 pub fn index_put_rank(code: &str, rank: usize) -> Words {
     Words {
         rule: rule_ids::INDEX_PUT_RANK,
@@ -70,7 +70,7 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
 
 /// Returns the finding about an assigned value that must be broadcast.
 ///
-/// If its `rank` is unknown, the value may have to be broadcast.
+/// If the `rank` of the value is unknown, the value may need no broadcast, so the level is info.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to a selection of higher rank"),
@@ -91,7 +91,7 @@ pub fn boolean_mask(code: &str) -> Words {
         rule: rule_ids::BOOLEAN_MASK,
         level: Level::Info,
         message: format!("`{code}` has a data-dependent number of elements"),
-        note: "it is exported as NonZero, whose output size is unknown; many runtimes cannot allocate it in advance",
+        note: "exporters write NonZero, whose output size is unknown; many runtimes cannot allocate it in advance",
         help: "if the result is reduced or written back, use `torch.where(mask, x, 0)` instead".into(),
     }
 }

@@ -119,7 +119,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the statement being evaluated; `node` outside of statements.
+    /// Returns the statement being evaluated, or `node` if no function is active.
     pub fn here(&self, node: Node<'t>) -> Node<'t> {
         self.frames.last().map_or(node, |frame| frame.statement)
     }

@@ -126,9 +126,9 @@ impl Piece {
         Some(Piece { place, text, applicability: Applicability::Unsafe })
     }
 
-    /// Removes an argument of a call, given by its value, and a comma.
+    /// Removes the argument whose value is `value`, and a comma.
     ///
-    /// Returns `None` for the only argument.
+    /// Returns `None` if the call has only this argument.
     pub fn without_argument(value: Node) -> Option<Piece> {
         let argument = argument_of(value)?;
         let (before, after) = (argument.prev_sibling(), argument.next_sibling());
@@ -147,7 +147,7 @@ impl Piece {
         Some(Piece { place, text: String::new(), applicability: Applicability::Unsafe })
     }
 
-    /// Renames the keyword of an argument, given by its value.
+    /// Renames the keyword of the argument whose value is `value`.
     pub fn renamed_argument(value: Node, name: &str) -> Option<Piece> {
         let keyword = argument_of(value).filter(|argument| argument.kind() == "keyword_argument")?;
         let place = field(keyword, "name")?.range();
@@ -176,14 +176,14 @@ impl Piece {
     }
 }
 
-/// Returns the line and column of a byte; `point` is its row and its byte offset in that row.
+/// Returns the line and column of a byte; `point` is the row of the byte and its offset in that row.
 pub fn position(byte: usize, point: Point, source: &str) -> Position {
     let before = source.get(byte - point.column..byte).unwrap_or("");
     let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
     Position { line: number(point.row), column: number(before.chars().count()) }
 }
 
-/// Returns the argument of a call that has this value.
+/// Returns the argument of a call whose value is the node `value`.
 fn argument_of(value: Node) -> Option<Node> {
     let parent = value.parent()?;
     match parent.kind() {
@@ -228,7 +228,7 @@ const PRIMARY: [&str; 10] = [
     "true",
 ];
 
-/// Returns `code` as an operand, in parentheses if needed; `None` if it is not an expression.
+/// Returns `code` as an operand, in parentheses if needed, or `None` if `code` is not an expression.
 fn operand(code: &str) -> Option<String> {
     if code.trim().is_empty() {
         return None;

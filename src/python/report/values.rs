@@ -45,7 +45,7 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
-/// Returns the finding about `torch.tensor([x.shape[0], 4])`.
+/// Returns the finding about a tensor created from sizes, such as `torch.tensor([x.shape[0], 4])`.
 ///
 /// A single size, as in `torch.tensor(x.shape[0])`, is traced.
 pub fn sizes_copied(node: Node, source: &str) -> Words {
@@ -77,11 +77,13 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
     }
 }
 
-/// Note for a number that both exporters fix to its traced value.
+/// Note for a number that both exporters replace by the number of the example input.
 const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
                            fractional size is fixed to that of the example input";
 
-/// Returns the finding about `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
+/// Returns the finding about a fractional size made an integer, such as `int(x.shape[1] / 2)`.
+///
+/// `torch.export` accepts the conversion silently, too.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
@@ -127,7 +129,7 @@ pub fn random_numbers(node: Node, source: &str) -> Words {
     }
 }
 
-/// Returns the finding about a NumPy array, of tensor elements or random, that `forward` returns.
+/// Returns the finding about a NumPy array that `forward` returns.
 pub fn array_output(node: Node, source: &str) -> Words {
     let code = one_line(node, source);
     Words {
@@ -141,14 +143,14 @@ pub fn array_output(node: Node, source: &str) -> Words {
     }
 }
 
-/// Returns the finding about a NumPy function of a tensor, or of the sizes of one.
+/// Returns the finding about a NumPy function called on a tensor, or on the sizes of a tensor.
 pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> Words {
     let call = one_line(node, source);
     let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
-        // Most such sizes are constant, as in `np.prod(x.shape[1:])`.
+        // Most NumPy functions of sizes have the same result for all inputs, such as `np.prod(x.shape[1:])`.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result becomes a constant computed from the example input"
@@ -156,7 +158,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
         note: "the exporter records PyTorch operations, not NumPy operations",
         help: match torch_name(name) {
             Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`").into(),
-            _ if of_tensor => "compute it with functions of `torch`".into(),
+            _ if of_tensor => "compute the result with functions of `torch`".into(),
             _ => "compute with the sizes themselves: `math.prod(x.shape[1:])`, `x.flatten(1)`, `//`".into(),
         },
     }
@@ -188,9 +190,10 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
                the example",
         help: match torch {
             Some(torch) => {
-                format!("create it with `torch.{torch}` and the sizes of the input (`x.shape[0]`)").into()
+                format!("create the tensor with `torch.{torch}` and the sizes of the input (`x.shape[0]`)")
+                    .into()
             }
-            None => "create it with functions of `torch`, or once in `__init__` as a buffer".into(),
+            None => "create the tensor with functions of `torch`, or once in `__init__` as a buffer".into(),
         },
     }
 }
@@ -233,7 +236,7 @@ pub fn string_output(string: &str) -> Words {
         level: Level::Info,
         message: format!("`forward` returns the string {string}: the exported graph drops it"),
         note: "ONNX outputs of a traced model are tensors",
-        help: "return it outside of `forward`".into(),
+        help: "return the string outside of `forward`".into(),
     }
 }
 
@@ -300,9 +303,10 @@ pub fn training(what: &str, why: &str, help: Help) -> Words {
     }
 }
 
-/// Returns the help "keep `what`" with a code example: `statement` with `node` replaced by `by`.
+/// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // No fix is offered in a condition, which would then branch on a tensor, or for `int`, which truncates.
+    // No fix is offered in a condition, because the fixed condition would branch on a tensor, or for `int`,
+    // because `int` truncates.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);

@@ -175,7 +175,7 @@ impl<'t> Machine<'t> {
         match (left, right) {
             (Value::Unknown, _) | (_, Value::Unknown) => None,
             (Value::None, Value::None) => Some(true),
-            // A name of a library may be `None`.
+            // The value of a name in a library may be `None`.
             (Value::None, Value::Name(_)) | (Value::Name(_), Value::None) => None,
             (Value::None, _) | (_, Value::None) => Some(false),
             (Value::Object(a), Value::Object(b)) => Some(a == b),
@@ -204,7 +204,7 @@ fn repeated<'t>(items: &[Value<'t>], times: i64) -> Option<Vec<Value<'t>>> {
         .then(|| std::iter::repeat_n(items.iter().cloned(), times).flatten().collect())
 }
 
-/// Limit of the items of `[0] * n`.
+/// Maximum number of items of a repeated list, such as `[0] * n`.
 const MAX_REPEATED: usize = 10_000;
 
 /// Returns the result of an operator on two numbers.

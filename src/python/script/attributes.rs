@@ -157,7 +157,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns an attribute without running code; `None` if it is not an attribute of the object itself.
+    /// Returns an attribute of the object itself, not of its class, without running code.
     pub fn attribute_of(&self, object: &Value<'t>, name: &str) -> Option<Value<'t>> {
         self.heap.instance(object.object()?)?.get(name).cloned()
     }
@@ -191,7 +191,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Forgets the state of an object that unknown code may change, and of the objects below it.
+    /// Forgets the state of an object that unknown code may change, and of the objects that it refers to.
     pub fn forget(&mut self, value: &Value<'t>) {
         let mut todo = vec![value.clone()];
         let mut seen = vec![];
@@ -225,7 +225,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Limit of the objects that one call forgets.
+/// Maximum number of objects whose state one call forgets.
 const MAX_FORGOTTEN: usize = 4096;
 
 /// Returns true if the first library class in a lineage is `torch.nn.Module` itself.

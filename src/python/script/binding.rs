@@ -56,7 +56,7 @@ const NEUTRAL: [&str; 18] = [
 impl<'t> Machine<'t> {
     /// Returns a function, from its definition and its decorators.
     ///
-    /// Returns `Unknown` if a decorator may change its behavior.
+    /// Returns `Unknown` if a decorator may change the behavior of the function.
     pub fn function(&mut self, node: Node<'t>, decorators: &[Node<'t>]) -> Value<'t> {
         let name = field(node, "name").map_or("<lambda>", |name| self.text(name));
         let Some(frame) = self.frames.last() else { return Value::Unknown };
@@ -223,7 +223,7 @@ impl<'t> Machine<'t> {
                 }
                 Ok(value)
             }
-            // The paths that returned before do not raise.
+            // Other execution paths returned before the exception, so the call may return.
             Err(Stop::Raised(raised)) if !paths.is_empty() => {
                 self.tell(raised.finding);
                 let mut value = None;
@@ -307,7 +307,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Limit of the recursion of one function.
+/// Maximum recursion depth of one function.
 const MAX_RECURSION: usize = 4;
 
 /// Returns true if a function contains `yield`.

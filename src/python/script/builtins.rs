@@ -11,11 +11,11 @@ use super::record::Taken;
 use super::strings::printed;
 use super::value::{Ref, Value};
 
-/// Limit of the depth of copied objects.
+/// Maximum depth to which objects are copied.
 const MAX_COPY_DEPTH: u32 = 40;
 
 impl<'t> Machine<'t> {
-    /// Calls a built-in function; `None` if the function is not modeled.
+    /// Calls a built-in function, or returns `None` if the function is not modeled.
     pub fn builtin_call(&mut self, name: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let first = args.get(0, "").cloned();
         let unknown = Value::Unknown;
@@ -334,7 +334,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Copies an object and the objects below it.
+    /// Returns a copy of an object and of the objects that it contains.
+    ///
+    /// `copies` maps each copied object to its copy.
     pub fn copy(&mut self, value: &Value<'t>, copies: &mut FxHashMap<Ref, Ref>, depth: u32) -> Value<'t> {
         let Value::Object(object) = value else { return value.clone() };
         if let Some(copy) = copies.get(object) {

@@ -17,7 +17,7 @@ pub struct Args<'t> {
     pub positional: Vec<(Value<'t>, Option<Node<'t>>)>,
     /// Names, values and expressions of the keyword arguments.
     pub keywords: Vec<(Rc<str>, Value<'t>, Option<Node<'t>>)>,
-    /// Whether there may be other arguments, from `*args` or `**kwargs`.
+    /// Whether `*args` or `**kwargs` may add further arguments.
     pub open: bool,
 }
 

@@ -10,7 +10,7 @@ use super::heap::{Class, Instance, Object};
 use super::machine::{Eval, Machine};
 use super::value::{Function, Ref, Value};
 
-/// Limit of the classes in a line of inheritance.
+/// Maximum number of classes in a method resolution order.
 const MAX_BASES: usize = 32;
 
 impl<'t> Machine<'t> {
@@ -73,7 +73,7 @@ impl<'t> Machine<'t> {
         let name = field(node, "left").map_or("", |left| self.text(left));
         let default = field(node, "right").map(|_| self.variable(name));
         let default = default.map(|value| match value {
-            // `field(default_factory=list)`
+            // `field(default=3)` has an attribute `default`; with `default_factory`, the default is unknown.
             Value::Object(object) if self.heap.instance(object).is_some() => {
                 let instance = self.heap.instance(object);
                 instance.and_then(|instance| instance.get("default").cloned()).unwrap_or_default()
@@ -90,7 +90,7 @@ impl<'t> Machine<'t> {
 
     /// Returns a class and its bases, including library classes, in the order of method resolution.
     ///
-    /// The order may differ if bases share a base.
+    /// The order may differ from that of Python if two bases have a common base.
     pub fn lineage(&self, class: Ref) -> Vec<Value<'t>> {
         let mut found = vec![Value::Object(class)];
         let mut at = 0;
@@ -107,9 +107,11 @@ impl<'t> Machine<'t> {
         found
     }
 
-    /// Returns the attribute of a class or its bases in the script. `after` skips classes up to that one.
+    /// Returns the attribute of a class or of its bases in the script.
     ///
-    /// If none of them has the attribute, `Err` holds the first library or unknown class, if any, which may have it.
+    /// The class `after`, if any, and the classes before it in the method resolution order are skipped. If no
+    /// class of the script has the attribute, `Err` holds the first library or unknown class, if any, which
+    /// may have the attribute.
     pub fn class_attribute(
         &self,
         class: Ref,

@@ -6,7 +6,7 @@ use super::super::syntax::{children, field};
 use super::machine::{Eval, Machine, Stop};
 use super::value::Value;
 
-/// Evaluated items of a comprehension; `None` if their number is unknown.
+/// Evaluated items of a comprehension, or `None` if the number of items is unknown.
 type Found<'t> = Option<Vec<(Value<'t>, Value<'t>)>>;
 
 impl<'t> Machine<'t> {
@@ -36,7 +36,7 @@ impl<'t> Machine<'t> {
             .collect();
         let parent = self.frames.last().map(|frame| frame.scope);
         let scope = self.inner_scope(parent);
-        // The variables of the comprehension are its own.
+        // The variables of a comprehension are in a scope that only the comprehension sees.
         let outer = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.scope, scope));
         let mut found = vec![];
         let known = self.clauses(&clauses, body, &mut found);

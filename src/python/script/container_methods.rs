@@ -32,7 +32,7 @@ impl<'t> Machine<'t> {
                     },
                     ("insert", Some(at)) => match (at.int(), args.get(1, "")) {
                         (Some(at), Some(item)) => {
-                            // A negative index counts from the end, and one out of range is clamped.
+                            // A negative index counts from the end, and an index out of range is clamped.
                             let length = list.items.len();
                             let from_end = length.saturating_sub(at.unsigned_abs() as usize);
                             let at = usize::try_from(at).unwrap_or(from_end).min(length);

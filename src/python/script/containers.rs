@@ -61,10 +61,10 @@ impl<'t> Machine<'t> {
         i64::try_from(length).ok()
     }
 
-    /// Returns true for objects that are true because they have no length.
+    /// Returns `Some(true)` for objects that are true in a condition because they have no length.
     ///
-    /// These are classes, files, and modules of the script without `__len__` and `__bool__`. Returns `None`
-    /// for other objects.
+    /// These objects are classes, files, and PyTorch modules whose class defines neither `__len__` nor
+    /// `__bool__`. Returns `None` for every object of another kind.
     pub fn is_true_object(&self, value: &Value<'t>) -> Option<bool> {
         match self.heap.get(value.object()?) {
             Object::Class(_) | Object::Scope(_) => Some(true),
@@ -196,7 +196,8 @@ impl<'t> Machine<'t> {
     }
 
     /// Calls a special method of an instance.
-    /// Returns `None` if its class is not one of the script, or does not define the method.
+    ///
+    /// Returns `None` if the class of the instance is not in the script, or does not define the method.
     fn special_method(
         &mut self,
         object: &Value<'t>,
@@ -303,5 +304,5 @@ pub fn slice_positions(slice: &[Value; 3], length: i64) -> Option<Vec<i64>> {
     Some((0..count).map(|at| start + at * step).collect())
 }
 
-/// Limit of the items of a slice.
+/// Maximum number of items of a slice.
 const MAX_SLICE: i64 = 100_000;

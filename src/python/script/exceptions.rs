@@ -91,7 +91,7 @@ fn may_catch(caught: &str, kind: &str) -> bool {
         _ if caught == kind => true,
         _ if unrelated.contains(&caught) => false,
         "TypeError" | "AttributeError" | "KeyError" | "IndexError" | "ValueError" | "AssertionError" => {
-            // Any other exception may be of a class that is derived from the caught one.
+            // An exception class that is not listed here may be derived from the caught class.
             !["RuntimeError", "TypeError", "AttributeError", "ValueError", "IndexError", "AssertionError"]
                 .contains(&kind)
         }

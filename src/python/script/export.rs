@@ -90,7 +90,7 @@ impl<'t> Machine<'t> {
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
                 let outputs = match outputs {
-                    // torch.export promotes dtypes that PyTorch does not; no runtime loads the file.
+                    // torch.export promotes dtypes where PyTorch raises: the export succeeds, but no runtime loads the file.
                     Err(Stop::Raised(raised))
                         if is_dtype_fault(&raised) && export_call::is_dynamo(self, &call) =>
                     {

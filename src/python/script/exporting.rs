@@ -19,7 +19,7 @@ pub struct ExportCall<'t> {
     pub arguments: Vec<Argument<'t>>,
     /// Whether `arguments` lists all arguments; false if `*args` or `**options` may add others.
     pub is_complete: bool,
-    /// Active contexts, outermost first: `torch.no_grad`, `torch.autocast`.
+    /// Active contexts, such as `torch.no_grad` and `torch.autocast`, outermost first.
     pub contexts: Vec<Value<'t>>,
     /// Whether an unknown condition or loop decides if the call runs.
     pub is_conditional: bool,
@@ -31,6 +31,6 @@ pub struct Argument<'t> {
     /// Name; `None` for a positional argument.
     pub name: Option<String>,
     pub value: Value<'t>,
-    /// Its expression, or the expression of the dictionary that contains it; `None` if there is none.
+    /// Expression of the argument or of the dictionary that contains it, or `None` if there is none.
     pub node: Option<Node<'t>>,
 }

@@ -96,7 +96,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Evaluates items of a list or tuple. Returns `None` if their number is unknown.
+    /// Evaluates the items of a list or tuple. Returns `None` if the number of items is unknown.
     pub fn sequence(&mut self, nodes: &[Node<'t>]) -> Result<Option<Vec<Value<'t>>>, Stop> {
         let mut items = vec![];
         let mut known = true;
@@ -141,7 +141,7 @@ impl<'t> Machine<'t> {
         match truth {
             Some(true) => self.evaluate(then),
             Some(false) => self.evaluate(other),
-            // One expression is for other releases of a library.
+            // One of the two expressions is for other releases of a library, so nothing is reported.
             None if self.asks_for_release(asked) => {
                 self.quiet += 1;
                 let value = self.either_value(then, other);

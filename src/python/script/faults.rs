@@ -165,7 +165,8 @@ impl<'t> Machine<'t> {
 
     /// Returns the finding for arguments that do not fit the parameters of `forward`.
     ///
-    /// Other functions have no finding: they may be called in ways that the interpreter does not follow.
+    /// Returns `None` if the function is not `forward`: such a function may be called in ways that the
+    /// interpreter does not follow.
     pub fn arguments_fault(
         &self,
         function: &Function<'t>,

@@ -9,10 +9,10 @@ use crate::source::SourceFiles;
 
 use super::super::syntax::{self, field, fields, text};
 
-/// Limit of the files of a script.
+/// Maximum number of files of a script.
 const MAX_FILES: usize = 48;
 
-/// Limit of the total text of the imported files, in bytes.
+/// Maximum total text of the imported files, in bytes.
 const MAX_TEXT: usize = 2 << 20;
 
 /// A parsed file.
@@ -56,7 +56,7 @@ pub fn find(files: &[ScriptFile], from: usize, module: &str) -> Option<usize> {
 
 /// Returns the modules that a file imports anywhere.
 ///
-/// They include `module.name` for each `from module import name`, because the name may be a module, too.
+/// The modules include `module.name` for each `from module import name`, because the name may be a module, too.
 fn imports(root: Node, source: &str) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for node in syntax::imports(root) {
@@ -110,7 +110,7 @@ fn candidates(from: &str, module: &str) -> Option<Vec<String>> {
     Some(paths.collect())
 }
 
-/// Number of directories above a file in which its imports are searched, including its own.
+/// Maximum number of listed directories in which imports are searched, from that of the file upwards.
 const MAX_ASCENT: usize = 4;
 
 /// Packages that are installed, not local.

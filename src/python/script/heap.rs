@@ -25,7 +25,7 @@ pub enum Object<'t> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Items<'t> {
     pub items: Vec<Value<'t>>,
-    /// Whether there may be other items.
+    /// Whether the list or set may have unknown items.
     pub open: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct Items<'t> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dict<'t> {
     pub entries: Vec<(Value<'t>, Value<'t>)>,
-    /// Whether there may be other entries.
+    /// Whether the dictionary may have unknown entries.
     pub open: bool,
 }
 
@@ -44,9 +44,9 @@ pub struct Instance<'t> {
     pub class: Value<'t>,
     /// Attributes in the order of their first assignment. Submodules of a container are named `0`, `1`, ….
     pub attributes: Vec<(Rc<str>, Value<'t>)>,
-    /// Whether there may be other attributes.
+    /// Whether the instance may have unknown attributes.
     pub open: bool,
-    /// Expression that created it, and the index of its file.
+    /// Expression that created the instance, preceded by the index of its file.
     pub origin: Option<(usize, Node<'t>)>,
 }
 
@@ -56,9 +56,9 @@ pub struct Class<'t> {
     pub name: &'t str,
     pub bases: Vec<Value<'t>>,
     pub attributes: Vec<(Rc<str>, Value<'t>)>,
-    /// Names and defaults of the fields of a dataclass or `NamedTuple`; `None` for other classes.
+    /// Names and defaults of the fields, or `None` if this is neither a dataclass nor a `NamedTuple`.
     pub fields: Option<Vec<(&'t str, Option<Value<'t>>)>>,
-    /// Whether a metaclass or a decorator may change it.
+    /// Whether a metaclass or a decorator may change the class.
     pub open: bool,
 }
 
@@ -68,14 +68,14 @@ pub struct Scope<'t> {
     pub variables: FxHashMap<Rc<str>, Value<'t>>,
     /// The enclosing scope.
     pub parent: Option<Ref>,
-    /// Whether there may be other variables, after `from library import *`.
+    /// Whether the scope may have unknown variables, after `from library import *`.
     pub open: bool,
     /// Whether this is the top-level scope of a file.
     pub is_file: bool,
 }
 
 impl<'t> Dict<'t> {
-    /// Returns the value of a key; `None` if it is not an entry.
+    /// Returns the value of a key, or `None` if the dictionary lacks the key.
     pub fn get(&self, key: &Value<'t>) -> Option<&Value<'t>> {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
@@ -143,7 +143,7 @@ impl<'t> Heap<'t> {
         &self.chunks[object / CHUNK][object % CHUNK]
     }
 
-    /// Returns an object to be changed.
+    /// Returns a mutable reference to an object.
     pub fn get_mut(&mut self, object: Ref) -> &mut Object<'t> {
         let chunk = Rc::make_mut(&mut self.chunks[object / CHUNK]);
         Rc::make_mut(&mut chunk[object % CHUNK])
@@ -154,8 +154,10 @@ impl<'t> Heap<'t> {
         self.clone()
     }
 
-    /// Restores the objects of a snapshot. Newer objects stay, so that no reference is reused.
-    /// Returns the state before.
+    /// Restores the objects of a snapshot. Objects created after the snapshot stay, so that no
+    /// reference is reused.
+    ///
+    /// Returns the heap as it was before the call.
     pub fn restore(&mut self, snapshot: &Heap<'t>) -> Heap<'t> {
         let before = self.clone();
         for (chunk, old) in self.chunks.iter_mut().zip(&snapshot.chunks) {
@@ -168,7 +170,7 @@ impl<'t> Heap<'t> {
         before
     }
 
-    /// Joins the state of another path.
+    /// Joins the state of each object with its state on another execution path.
     pub fn join(&mut self, other: &Heap<'t>) {
         for (chunk, others) in self.chunks.iter_mut().zip(&other.chunks) {
             if Rc::ptr_eq(chunk, others) {
@@ -201,7 +203,7 @@ impl<'t> Heap<'t> {
         }
     }
 
-    /// Returns an instance to be changed.
+    /// Returns a mutable reference to an instance.
     pub fn instance_mut(&mut self, object: Ref) -> Option<&mut Instance<'t>> {
         match self.get_mut(object) {
             Object::Instance(instance) => Some(instance),
@@ -225,7 +227,7 @@ impl<'t> Heap<'t> {
         }
     }
 
-    /// Returns a scope to be changed.
+    /// Returns a mutable reference to a scope.
     pub fn scope_mut(&mut self, object: Ref) -> Option<&mut Scope<'t>> {
         match self.get_mut(object) {
             Object::Scope(scope) => Some(scope),

@@ -338,7 +338,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the integer part of a float; `None` from 9e15 on, where floats may skip integers.
+/// Returns the integer part of a float, or `None` from 9e15 on, where floats may skip integers.
 pub fn whole_number(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the number is in range")]
     let whole = (number.abs() < 9e15).then(|| number.trunc() as i64)?;

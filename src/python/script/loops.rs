@@ -128,9 +128,9 @@ impl<'t> Machine<'t> {
         Ok(if matches!(flow, Flow::Break | Flow::Continue) { Flow::Next } else { flow })
     }
 
-    /// Runs up to two turns of a loop with an unknown number of turns.
+    /// Runs up to two iterations of a loop with an unknown number of iterations.
     ///
-    /// In two turns, values that change become unknown.
+    /// After two iterations, the values that change are unknown.
     fn unknown_loop(&mut self, mut turn: impl FnMut(&mut Self) -> Step<'t>) -> Step<'t> {
         for _ in 0..2 {
             let before = self.heap.snapshot();

@@ -18,16 +18,16 @@ use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
 
-/// Limit of evaluated statements, expressions and calls, which bounds the run time.
+/// Maximum number of evaluated statements, expressions and calls, which bounds the run time.
 const MAX_STEPS: u32 = 300_000;
 
-/// Limit of nested calls.
+/// Maximum number of nested calls.
 pub const MAX_FRAMES: usize = 40;
 
-/// Limit of nested expressions and statements, over all frames.
+/// Maximum number of nested expressions and statements, over all frames.
 const MAX_DEPTH: u32 = 260;
 
-/// Limit of objects on the heap.
+/// Maximum number of objects on the heap.
 const MAX_OBJECTS: usize = 200_000;
 
 /// Reason to stop the evaluation of a piece of code.
@@ -42,7 +42,7 @@ pub enum Stop {
 /// An exception.
 #[derive(Debug)]
 pub struct Raised {
-    /// Name of its class, without a module.
+    /// Name of the exception class, without a module.
     pub kind: String,
     /// Finding, if the fault is reported.
     pub finding: Option<Finding>,
@@ -98,7 +98,7 @@ pub struct Machine<'t> {
     pub contexts: Vec<Value<'t>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.
     pub is_without_arguments: bool,
-    /// Number of enclosing branches that may not run.
+    /// Number of enclosing branches that run only under an unknown condition.
     pub doubt: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
@@ -123,11 +123,11 @@ pub struct Machine<'t> {
     pub is_program: bool,
     /// Whether the script registers its own translations of operators.
     pub has_symbolics: bool,
-    /// Loops with a known number of turns that the running model executes.
+    /// Loops that the running model executes, and whose number of iterations is known.
     pub loops: Vec<(usize, Node<'t>)>,
-    /// Files and lines of loops whose number of turns depends on no dynamic axis.
+    /// Files and lines of loops whose number of iterations depends on no dynamic axis.
     pub steady: Vec<(usize, u32)>,
-    /// Files and lines of loops whose number of turns depends on a dynamic axis, or may do so.
+    /// Files and lines of loops whose number of iterations depends, or may depend, on a dynamic axis.
     pub varying: Vec<(usize, u32)>,
     /// Scope of the `forward` of the running model, and the names in it that are read.
     pub reads: Option<(Ref, FxHashSet<&'t str>)>,
@@ -199,7 +199,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Runs a file at its top level. Returns the scope of its variables.
+    /// Runs a file at its top level. Returns the scope with the variables of the file.
     pub fn run_file(&mut self, index: usize, name: &str) -> Result<Ref, Stop> {
         if let Some(scope) = self.imported.get(&index) {
             return Ok(*scope);
@@ -349,7 +349,7 @@ impl<'t> Machine<'t> {
         (!dict.open).then(|| dict.entries.clone())
     }
 
-    /// Runs `code` in a branch that may not run.
+    /// Runs `code` as a branch that the script possibly does not run.
     pub fn in_doubt<T>(&mut self, code: impl FnOnce(&mut Self) -> T) -> T {
         self.doubt += 1;
         let result = code(self);
@@ -358,7 +358,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Limit of the items of a `range`.
+/// Maximum number of items of a `range`.
 const MAX_RANGE: i64 = 10_000;
 
 fn range_items<'t>(start: i64, stop: i64, step: i64) -> Option<Vec<Value<'t>>> {

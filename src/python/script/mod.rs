@@ -60,7 +60,7 @@ pub use export_call::{Way, adjust};
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub findings: Vec<Finding>,
-    /// Lines of loops in exported models whose number of turns depends on no dynamic axis.
+    /// Lines of loops in exported models whose number of iterations depends on no dynamic axis.
     steady: Vec<u32>,
     /// Way in which the script exports its models.
     pub way: Option<Way>,
@@ -81,9 +81,9 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     Outcome { findings: machine.findings, steady, way }
 }
 
-/// Lowers findings about unrolled loops to info if their number of turns is fixed.
+/// Lowers findings about unrolled loops to info if the number of iterations is fixed.
 ///
-/// The number is fixed if it is the same for all exported inputs.
+/// The number of iterations is fixed if it is equal for all exported inputs.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
     let by_size = |finding: &Finding| {
         let help = finding.help.as_deref().unwrap_or("");
@@ -101,7 +101,7 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
 
 /// Returns false for a file with relative imports that calls no exporter.
 ///
-/// Such a file is a module of a package, and does not run by itself.
+/// A file with relative imports is a module of a package, and does not run by itself.
 fn is_script(text: &str) -> bool {
     let is_relative = |line: &str| line.starts_with("from .") || line.starts_with("    from .");
     !text.lines().any(is_relative)
@@ -110,7 +110,7 @@ fn is_script(text: &str) -> bool {
 
 /// Adds the findings of a run to those of other analyses.
 ///
-/// Of two findings of a rule at one line, the one of the higher level stays.
+/// If a rule has two findings at one line, the finding with the higher level stays.
 pub fn merge(findings: &mut Vec<Finding>, found: Vec<Finding>) {
     for finding in found {
         let line = |of: &Finding| of.source.as_ref().map(|source| (source.file.clone(), source.line));

@@ -8,7 +8,7 @@ use super::tensor::{DType, Role, Tensor};
 use super::value::Value;
 
 impl<'t> Machine<'t> {
-    /// Changes the parameters and buffers of a module and those below it.
+    /// Changes the parameters and buffers of a module and of its submodules.
     pub fn convert_module(&mut self, module: &Value<'t>, convert: &dyn Fn(&mut Tensor<'t>)) {
         for one in self.modules_of(module) {
             let Some(instance) = one.object().and_then(|object| self.heap.instance_mut(object)) else {
@@ -24,7 +24,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Sets the mode of a module and those below it.
+    /// Sets the mode of a module and of its submodules.
     pub fn set_mode(&mut self, module: &Value<'t>, training: &Value<'t>) {
         for one in self.modules_of(module) {
             self.set_attribute(&one, "training", training.clone());
@@ -144,7 +144,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Evaluates `self.register_buffer("mask", torch.ones(3))` and `self.add_module("fc", fc)`.
+    /// Evaluates a call that registers a buffer, parameter or submodule, such as `register_buffer`.
     fn register(&mut self, module: &Value<'t>, method: &str, args: &Args<'t>) {
         let names = ["tensor", "param", "module"];
         let value =

@@ -22,7 +22,7 @@ const MODULE_BASES: [&str; 7] = [
     "PyTorchModelHubMixin",
 ];
 
-/// Limit of the submodules of a module that are followed.
+/// Maximum number of submodules of a module that are followed.
 const MAX_MODULES: usize = 20_000;
 
 impl<'t> Machine<'t> {
@@ -112,7 +112,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns a module and the modules below it, each once.
+    /// Returns a module and its submodules, each once.
     pub fn modules_of(&self, module: &Value<'t>) -> Vec<Value<'t>> {
         let mut found: Vec<Value<'t>> = vec![module.clone()];
         let mut seen: rustc_hash::FxHashSet<Ref> = module.object().into_iter().collect();
@@ -133,7 +133,7 @@ impl<'t> Machine<'t> {
         found
     }
 
-    /// Returns the parameters and buffers of a module and those below it.
+    /// Returns the parameters and buffers of a module and of its submodules.
     pub fn parameters_of(&self, module: &Value<'t>) -> Vec<Rc<Tensor<'t>>> {
         let instances = self.modules_of(module);
         let instances = instances.iter().filter_map(|module| self.heap.instance(module.object()?));
@@ -145,7 +145,7 @@ impl<'t> Machine<'t> {
         tensors.collect()
     }
 
-    /// Returns true if a module, or one below it, may have attributes that are not known.
+    /// Returns true if a module or a submodule of it may have unknown attributes.
     pub fn is_open(&self, module: &Value<'t>) -> bool {
         self.modules_of(module).iter().any(|module| {
             let instance = module.object().and_then(|object| self.heap.instance(object));
@@ -226,7 +226,7 @@ impl<'t> Machine<'t> {
 
     /// Binds a variable to the result of an in-place method, which may have another shape.
     ///
-    /// An example is `x.unsqueeze_(0)`.
+    /// For example, `x.unsqueeze_(0)` changes the shape of `x`.
     pub fn rebind_receiver(
         &mut self,
         function: Node<'t>,

@@ -11,7 +11,7 @@ use super::machine::{Machine, Stop};
 use super::value::{Ref, Value};
 
 impl<'t> Machine<'t> {
-    /// Returns the value of a variable; a built-in name or `Unknown` if it is not bound.
+    /// Returns the value of a variable; if the variable is unbound, returns a built-in name or `Unknown`.
     pub fn variable(&self, name: &str) -> Value<'t> {
         let Some(frame) = self.frames.last() else { return Value::Unknown };
         let mut scope = Some(frame.outer_names.get(name).copied().unwrap_or(frame.scope));
@@ -116,7 +116,7 @@ impl<'t> Machine<'t> {
 
     /// Forgets the state of an object if an assignment changes an unknown part of it.
     ///
-    /// An example is `net.features[0] = …`.
+    /// For example, `net.features[0] = …` changes an unknown part of `net`.
     pub fn forget_holder(&mut self, part: &Value<'t>, target: Node<'t>) {
         if matches!(part, Value::Object(_) | Value::Tensor(_)) {
             return;

@@ -1,7 +1,7 @@
 //! Runs of a model with other sizes on the axes that a call declares dynamic.
 //!
-//! The natural run computes like PyTorch. The replayed run computes like the traced graph, in which numbers
-//! that Python took from sizes are those of the example.
+//! A first run, with sizes different from those of the example, computes like PyTorch. A second run is a
+//! replay that computes like the traced graph: numbers that Python took from sizes are those of the example.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
 
 impl<'t> Machine<'t> {
-    /// Returns a number that Python takes at `node`: while replaying, the number of the example.
+    /// Returns the number that Python takes at `node`; a replay returns the number of the example.
     pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
         let file = self.file();
         if kind == Taken::Turns && !self.examples.is_empty() && self.quiet == 0 {
@@ -45,7 +45,7 @@ impl<'t> Machine<'t> {
 
     /// Records a reshape to a literal first size and an inferred size.
     ///
-    /// At another batch size, such a reshape mixes samples or fails.
+    /// A reshape to a literal first size mixes samples or fails at another batch size.
     pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
         let file = self.file();
         let Some(record) = &mut self.record else { return };
@@ -59,7 +59,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Runs a model with other sizes, and reports sizes that the export fixes.
+    /// Runs a model with other sizes than the example, and reports sizes that the export makes constant.
     pub fn run_other_sizes(
         &mut self,
         model: &Value<'t>,
@@ -137,9 +137,10 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the items of a loop.
+    /// Returns the items over which a loop iterates.
     ///
-    /// While replaying, they are cut or, for a `range`, extended to the number of the example.
+    /// A replay cuts the list of items or, for a `range`, extends it to the number of items in the run on the
+    /// example.
     pub fn taken_items(&mut self, items: Vec<Value<'t>>, of: &Value<'t>, node: Node<'t>) -> Vec<Value<'t>> {
         let mut items = items;
         let count = i64::try_from(items.len()).unwrap_or(0);
@@ -179,7 +180,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Reports numbers that a traced graph fixes although their axis is dynamic.
+    /// Reports numbers that are constants in a traced graph although their axis is dynamic.
     fn report_taken(&mut self, replay: &Record<'t>, differs: bool) {
         for (kind, file, node, number) in &replay.differing {
             let (rule, message, help) = match kind {
@@ -261,7 +262,7 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 
-    /// Returns the axes of each positional example that a call declares dynamic, with their names.
+    /// Returns, for each positional example, the axes that a call declares dynamic, with their names.
     fn requested_axes(
         &mut self,
         model: &Value<'t>,
@@ -329,7 +330,7 @@ fn is_dynamic(dim: &Value) -> bool {
     }
 }
 
-/// Returns examples with other sizes on the dynamic axes; `None` if there are no such sizes.
+/// Returns examples with changed sizes of dynamic axes, or `None` if no dynamic axis has a known size.
 fn resized<'t>(
     values: &[Value<'t>],
     axes: &[Vec<(i64, Value<'t>)>],
@@ -350,8 +351,8 @@ fn resized<'t>(
         for (axis, name) in axes {
             let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
             let Some(Some(size)) = size else { continue };
-            // The batch may have any size; other axes are doubled or halved, as strides and windows often need
-            // multiples.
+            // The batch may have any size; other axes are doubled or halved, as strides and windows often
+            // require multiples of a number.
             *size = match (*axis == 0 || batches.contains(&name), smaller) {
                 (true, false) => *size + 1,
                 (true, true) => *size + 2,

@@ -49,7 +49,7 @@ impl<'t> Machine<'t> {
                 self.heap.join(&after);
                 one
             }
-            // Continue on the path that goes on; remember the other.
+            // Continue on the path that has not ended; remember the ended path.
             (Flow::Next, ended) => {
                 let ended_heap = self.heap.restore(&after);
                 self.remember(ended, ended_heap);

@@ -10,10 +10,10 @@ const FILES: [&str; 4] = ["requirements.txt", "pyproject.toml", "environment.yml
 /// Maximum number of searched folders, from that of the script up to the root of its repository.
 const MAX_FOLDERS: usize = 3;
 
-/// Limit of the size of a requirement file, in bytes.
+/// Maximum size of a requirement file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Returns the release that the project of a script pins; `None` if it pins none.
+/// Returns the release that the project of a script pins; `None` if the project pins no release.
 pub fn release(script: &str) -> Option<Release> {
     let script = Path::new(script);
     if !script.is_file() {

@@ -5,13 +5,13 @@ use tree_sitter::Node;
 /// A number or decision that Python takes from sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// `int(n)`, `len(x)`
+    /// A number from a call such as `int(n)` or `len(x)`.
     Number,
-    /// The number of turns of a loop.
+    /// The number of iterations of a loop.
     Turns,
     /// The condition of a branch.
     Branch,
-    /// The length of the keys of an attention layer, which the tracing exporter always fixes.
+    /// The length of the keys of an attention layer, which the tracing exporter makes constant.
     Length,
 }
 
@@ -20,7 +20,7 @@ pub enum Taken {
 pub struct Record<'t> {
     /// File, node and number, in the order of evaluation.
     pub numbers: Vec<(usize, usize, i64)>,
-    /// Next number to replay; `None` while they are recorded.
+    /// Next number to replay; `None` while numbers are recorded.
     pub at: Option<usize>,
     /// Numbers that differ from those of the example.
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,

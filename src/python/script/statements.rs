@@ -153,7 +153,7 @@ impl<'t> Machine<'t> {
         match truth {
             Some(true) => first(self),
             Some(false) => second(self),
-            // One branch is for other releases of a library.
+            // One of the two branches is for other releases of a library, so nothing is reported.
             None if condition.is_some_and(|condition| self.asks_for_release(condition)) => {
                 self.quiet += 1;
                 let flow = self.either(first, second);
@@ -166,8 +166,9 @@ impl<'t> Machine<'t> {
 
     /// Returns false if a condition depends on `sys.argv`, and is false without arguments.
     ///
-    /// Otherwise, returns `None`. A script is linted as if it was called without arguments. A condition that
-    /// is true without them stays undecided, because it may end the script.
+    /// A script is linted as if it was called without arguments. Returns `None` for a condition that does not
+    /// depend on `sys.argv`, and for a condition that is true without arguments, because it may end the
+    /// script.
     pub fn default_path(&mut self, condition: Node<'t>) -> Option<bool> {
         if !self.text(condition).contains("argv") {
             return None;
@@ -178,7 +179,9 @@ impl<'t> Machine<'t> {
         self.truth(&value).filter(|truth| !truth)
     }
 
-    /// Returns true if a condition depends on the release of a library: its version, or what it has.
+    /// Returns true if a condition depends on the release of a library.
+    ///
+    /// Such a condition reads a version, or tests whether an attribute, a parameter or a module exists.
     pub fn asks_for_release(&self, condition: Node<'t>) -> bool {
         let text = self.text(condition).to_ascii_lowercase();
         ["version", "hasattr(", "signature(", "find_spec("].iter().any(|word| text.contains(word))

@@ -24,10 +24,10 @@ pub struct Tensor<'t> {
     pub bounds: Option<(i64, i64)>,
     /// Axis whose size depends on data, in a program of `torch.export`.
     pub unbacked: Option<usize>,
-    /// Identifies the memory. Views share it.
+    /// Identity of the memory, which views share.
     pub memory: u32,
     pub role: Role,
-    /// Expression that created it, and the index of its file.
+    /// Expression that created the tensor, preceded by the index of its file.
     pub origin: Option<(usize, Node<'t>)>,
 }
 
@@ -94,7 +94,7 @@ pub fn numel(shape: &[Dim]) -> Option<i64> {
     shape.iter().try_fold(1i64, |product, dim| product.checked_mul((*dim)?))
 }
 
-/// Returns the index of an axis of a tensor of some rank; `None` if it is out of range.
+/// Returns the index of an axis of a tensor of rank `rank`, or `None` if the axis is out of range.
 pub fn axis_index(axis: i64, rank: usize) -> Option<usize> {
     let signed = i64::try_from(rank).ok()?;
     let index = if axis < 0 { axis + signed } else { axis };
@@ -235,7 +235,7 @@ impl DType {
 
     /// Returns the result of promoting a tensor with axes by a 0-d tensor or a Python number.
     ///
-    /// It is `None` for complex numbers of 16-bit parts.
+    /// Returns `None` if the result would be a complex number of 16-bit parts.
     pub fn promote_by_scalar(self, scalar: DType, default: DType) -> Option<DType> {
         if scalar.category() <= self.category() {
             return Some(self);

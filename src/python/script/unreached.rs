@@ -6,9 +6,7 @@ use super::super::program::Program;
 use super::super::syntax::{field, text};
 use super::machine::{Machine, Stop};
 
-/// Kinds of nodes in which a name may be missing on purpose.
-///
-/// The code may be for another release of PyTorch.
+/// Kinds of nodes whose code may be for another release of PyTorch, in which a missing name exists.
 const GUARDED: [&str; 4] = ["if_statement", "try_statement", "conditional_expression", "boolean_operator"];
 
 impl<'t> Machine<'t> {

@@ -19,7 +19,7 @@ const OPSETS: &str = include_str!("torch/opsets.tsv");
 /// The fused path of a Transformer encoder.
 pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
 /// An `index_add` whose index contains a row twice.
-pub const REPEATED_INDEX: &str = "an addition to one row more than once";
+pub const REPEATED_INDEX: &str = "more than one addition to a row";
 /// Adaptive max pooling to a size that does not divide the size of its input.
 pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";
 
@@ -71,9 +71,9 @@ impl<'t> Machine<'t> {
                 format!("`{}`", operator.name)
             };
             let help = match (other, exporter) {
-                (true, _) => "compute it by other operators, or outside of the model",
-                (false, "tracing") => "export with `dynamo=True`, or compute it by other operators",
-                _ => "export with `dynamo=False`, or compute it by other operators",
+                (true, _) => "use other operators, or compute the result outside of the model",
+                (false, "tracing") => "export with `dynamo=True`, or use other operators",
+                _ => "export with `dynamo=False`, or use other operators",
             };
             self.tell_operator(call, operator, format!("the {what} does not support {shown}"), help);
         }
@@ -94,7 +94,7 @@ impl<'t> Machine<'t> {
         let here = if operator.file == 0 { place.clone() } else { outer.clone() };
         let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(here));
         let note = match operator.name.as_str() {
-            REPEATED_INDEX => "the file keeps one of the additions only",
+            REPEATED_INDEX => "the file keeps only one of the additions",
             _ => "the export raises",
         };
         finding = finding.note(note).help(help);
@@ -105,7 +105,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Limit of the recorded operators.
+/// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;
 
 fn is_unsupported(name: &str, exporter: &str) -> bool {

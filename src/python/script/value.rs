@@ -33,9 +33,9 @@ pub enum Value<'t> {
     Bound(Rc<(Value<'t>, Rc<Function<'t>>)>),
     /// `super()`: the object, and the class after which methods are looked up.
     Super(Rc<(Value<'t>, Ref)>),
-    /// A name of a library, by its full path: `torch.nn.Linear`.
+    /// A name of a library, by its full path, such as `torch.nn.Linear`.
     Name(Rc<str>),
-    /// A method of a library type, bound to its object: `x.view`.
+    /// A method of a library type, bound to its object, such as `x.view`.
     Method(Rc<(Value<'t>, Rc<str>)>),
     Tensor(Rc<Tensor<'t>>),
     /// `torch.device("cuda:0")`, by its text.
@@ -45,20 +45,20 @@ pub enum Value<'t> {
 /// A function or lambda of the script.
 #[derive(Clone, Debug)]
 pub struct Function<'t> {
-    /// Name; `<lambda>` for a lambda.
+    /// Name, or `<lambda>` for a lambda.
     pub name: &'t str,
     /// Definition.
     pub node: Node<'t>,
-    /// Index of its file.
+    /// Index of the file that defines the function.
     pub file: usize,
-    /// Scope in which it is defined.
+    /// Scope in which the function is defined.
     pub scope: Ref,
-    /// Class in whose body it is defined, for `super()`.
+    /// Class in whose body the function is defined, for `super()`.
     pub class: Option<Ref>,
     /// Values of the defaults, by parameter name.
     pub defaults: Vec<(&'t str, Value<'t>)>,
     pub kind: FunctionKind,
-    /// Contexts that its decorators enter, such as `torch.no_grad`.
+    /// Contexts that decorators of the function enter, such as `torch.no_grad`.
     pub contexts: Vec<Value<'t>>,
 }
 
@@ -98,7 +98,7 @@ impl<'t> Value<'t> {
         size.map_or(Value::Unknown, Value::Int)
     }
 
-    /// Returns the integer, if this is a known integer or boolean.
+    /// Returns the integer, if the value is a known integer or boolean.
     pub fn int(&self) -> Option<i64> {
         match self {
             Value::Int(number) => Some(*number),
@@ -116,7 +116,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Returns the string, if this is a known one.
+    /// Returns the string, if the value is a known string.
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Str(text) => Some(text),
@@ -132,7 +132,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Returns the tensor, if this is one.
+    /// Returns the tensor, if the value is a tensor.
     pub fn tensor(&self) -> Option<&Tensor<'t>> {
         match self {
             Value::Tensor(tensor) => Some(tensor),
@@ -140,7 +140,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Returns the reference, if this is an object of the heap.
+    /// Returns the reference, if the value is an object of the heap.
     pub fn object(&self) -> Option<Ref> {
         match self {
             Value::Object(object) => Some(*object),
@@ -164,7 +164,7 @@ impl<'t> Value<'t> {
 
     /// Joins the values of two paths.
     ///
-    /// Values that differ become `Unknown`, but tuples and tensors are joined part by part.
+    /// Values that differ become `Unknown`, but tuples are joined item by item, and tensors property by property.
     pub fn join(self, other: &Self) -> Self {
         if self == *other {
             return self;

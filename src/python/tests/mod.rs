@@ -1,7 +1,7 @@
 //! Tests on Python snippets, with the expected findings marked on each line.
 //!
 //! `#! rule` at the end of a line expects a finding of that rule at level warning or above. `#? rule` expects
-//! one at level info or hint. Any other finding fails the test.
+//! a finding at level info or hint. Findings that no line expects fail the test.
 
 mod branches;
 mod imports;
@@ -19,7 +19,7 @@ use crate::diag::{Level, Rewrite};
 const PRELUDE: &str = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\n\
                        from torch import nn, Tensor\n\n";
 
-/// Checks a file against its marks.
+/// Checks the findings of a file against the marks on its lines.
 #[track_caller]
 fn check(source: &str) {
     let text = format!("{PRELUDE}{source}");
@@ -46,7 +46,7 @@ fn check(source: &str) {
     assert_eq!(reported, expected, "\n{source}");
 }
 
-/// Checks the body of `forward(self, x, k)` against its marks.
+/// Checks the findings of a body of `forward(self, x, k)` against the marks on its lines.
 #[track_caller]
 fn check_forward(body: &str) {
     check(&forward("", "x, k", body));
@@ -66,7 +66,7 @@ fn forward(init: &str, parameters: &str, body: &str) -> String {
 #[test]
 fn marked_lines_of_the_pitfalls_are_found() {
     let source = include_str!("../../../tests/pitfalls/pitfalls.py");
-    // These rules need the graph.
+    // The rules listed here need the graph.
     let beyond = ["baked-shape", "unsupported-op", "constant-output", "training-mode"];
     let marked = source
         .lines()

@@ -13,8 +13,8 @@ fn written(text: &str, rewrite: &Rewrite) -> String {
     format!("{}{}{}", &text[..offset(rewrite.start)], rewrite.text, &text[offset(rewrite.end)..])
 }
 
-/// Applies the only replacement of a body of `forward(self, x, k)`.
-/// Checks that the finding does not occur again.
+/// Applies the only replacement that findings suggest for a body of `forward(self, x, k)`.
+/// Checks that the finding does not occur in the replaced code.
 ///
 /// Returns the applicability and the changed lines.
 #[track_caller]
@@ -87,10 +87,10 @@ fn code_without_a_local_replacement_is_not_rewritten() {
         "return x[:, : int((x.shape[1] - 5) / 2)]",
         "return x[:, : int(x.shape[1] * 0.5)]",
         "return x[:, : int(x.shape[1] / k)]",
-        // The trace would lose the write.
+        // A replacement would lose the write in the trace.
         "x = torch.relu(x)\nx.data.mul_(2)\nreturn x",
         "x = torch.relu(x)\nx.data[0] = 0\nreturn x",
-        // The condition would become a tensor.
+        // A replacement would make the condition a tensor.
         "x = torch.relu(x)\nif x.max().item() > 3:\n    return x\nreturn -x",
         // The finding is about only a part of the condition.
         "x = torch.relu(x)\ny = x if k and x.sum() > 0 else -x\nreturn y",

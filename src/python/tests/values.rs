@@ -67,7 +67,7 @@ fn conversions_of_constants_are_not_reported() {
     check(&forward("", "batch", "return int(batch['k'])"));
     check("def helper(x):\n    return x.sum().item()\n");
     check("class Dataset:\n    def forward(self, x):\n        return x.sum().item()\n");
-    // These branches do not run during an export.
+    // Branches for training, or for runs without tracing, do not run during an export.
     check_forward("if self.training:\n    print(x.mean().item())\nreturn x");
     check_forward("if not torch.jit.is_tracing():\n    print(x.mean().item())\nreturn x");
 }

@@ -10,7 +10,7 @@ use super::request::{Exporter, Request};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Tracing,
-    /// Through `torch.export`.
+    /// Exported through `torch.export`.
     Program,
     /// Compiled by `torch.jit.script`, which keeps control flow.
     Script,
@@ -32,7 +32,7 @@ const TRACED_ONLY: [RuleId; 10] = [
 
 /// Returns the way in which a script exports its models.
 ///
-/// Returns `None` if there are several ways, none, or an unknown one.
+/// Returns `None` if the script exports in several ways, in an unknown way, or not at all.
 pub fn way(machine: &mut Machine) -> Option<Way> {
     let calls = machine.exports.clone();
     let mut ways = vec![];

@@ -12,13 +12,13 @@ use super::signature::{self, Reader};
 
 /// Arguments that were removed, and the help for each.
 const REPLACED: [(&str, &str); 9] = [
-    ("example_outputs", "remove it: the exporter runs the model itself"),
-    ("enable_onnx_checker", "remove it, and call `onnx.checker.check_model` on the file"),
-    ("use_external_data_format", "remove it: large weights are stored beside the file by default"),
+    ("example_outputs", "remove the argument: the exporter runs the model itself"),
+    ("enable_onnx_checker", "remove the argument, and call `onnx.checker.check_model` on the file"),
+    ("use_external_data_format", "remove the argument: large weights are stored beside the file by default"),
     ("strip_doc_string", "use `verbose=False`, which omits source locations"),
-    ("fallback", "remove it, and select one exporter with `dynamo=True` or `dynamo=False`"),
-    ("_retain_param_name", "remove it: parameters keep their names"),
-    ("aten", "remove it: ATen operators are no longer exported"),
+    ("fallback", "remove the argument, and select one exporter with `dynamo=True` or `dynamo=False`"),
+    ("_retain_param_name", "remove the argument: parameters keep their names"),
+    ("aten", "remove the argument: ATen operators are no longer exported"),
     ("constraints", "describe the axes with `dynamic_shapes`"),
     ("export_options", "use `torch.onnx.export(…, dynamo=True, dynamic_shapes=…)`"),
 ];
@@ -49,7 +49,7 @@ impl<'t> Check<'_, '_, 't> {
                     call.node,
                     format!("`{name}` does not exist in PyTorch {release}"),
                 )
-                .note(if was_deprecated { "it was deprecated in PyTorch 2.6" } else { "" })
+                .note(if was_deprecated { "PyTorch 2.6 deprecated the function" } else { "" })
                 .help(help),
             );
             return;
@@ -81,7 +81,7 @@ impl<'t> Check<'_, '_, 't> {
             self.say_raised(
                 Words::new(REMOVED_ARGUMENT, node, message)
                     .note("the call raises a TypeError")
-                    .help(help.unwrap_or_else(|| "remove it".to_owned()))
+                    .help(help.unwrap_or_else(|| "remove the argument".to_owned()))
                     .rewrite(rewrite),
             );
         }
@@ -120,7 +120,7 @@ impl<'t> Check<'_, '_, 't> {
         self.request.parameters.iter().find(near).map(|parameter| parameter.name)
     }
 
-    /// Reports arguments that only the other exporter reads.
+    /// Reports arguments that the called exporter ignores and the other exporter reads.
     pub fn other_exporter(&mut self) {
         let request = self.request;
         let reader = match request.exporter {
@@ -151,7 +151,7 @@ impl<'t> Check<'_, '_, 't> {
             };
             let help = match name {
                 "training" => "set the mode with `model.eval()` or `model.train()`".to_owned(),
-                _ => format!("remove it, or {other}"),
+                _ => format!("remove the argument, or {other}"),
             };
             self.say(
                 Words::new(ARGUMENT_OF_OTHER_EXPORTER, node, format!("{own} ignores `{name}`"))
@@ -161,7 +161,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns true if an ignored argument has little or no effect in the exporter that reads it, either.
+    /// Returns true if an ignored argument would have little or no effect in the other exporter, too.
     fn is_harmless(&self, name: &str, value: &Value<'t>) -> bool {
         match name {
             "external_data"
@@ -247,7 +247,7 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Reports arguments in the wrong place, and a missing path.
     ///
-    /// The example may be a string, and the path may be an example or a module.
+    /// A string in place of the example is reported, and so is an example or a module in place of the path.
     fn swapped(&mut self) {
         let request = self.request;
         let is_path = |value: &Value| matches!(value, Value::Str(_));
@@ -256,7 +256,7 @@ impl<'t> Check<'_, '_, 't> {
         if args.is_some_and(is_path) {
             let node = request.node("args");
             let order =
-                if file.is_some_and(is_example) { "exchange the two" } else { "pass a tuple of tensors" };
+                if file.is_some_and(is_example) { "swap both arguments" } else { "pass a tuple of tensors" };
             self.say_raised(
                 Words::new(ARGUMENT_TYPE, node, format!("the example `{}` is a string", self.shown(node)))
                     .note("the arguments are the model, the example, and the path of the file, in this order")

@@ -234,7 +234,7 @@ impl<'t> Check<'_, '_, 't> {
                 self.say(
                     words
                         .at(if is_input { Level::Error } else { Level::Info })
-                        .note("the exporter ignores it, crashes or raises, depending on the layer")
+                        .note("the exporter ignores the axis, crashes or raises, depending on the layer")
                         .help(format!("write {positive}"))
                         .rewrite(piece),
                 );

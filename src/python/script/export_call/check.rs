@@ -79,7 +79,7 @@ impl<'c, 'm, 't> Check<'c, 'm, 't> {
 
     /// Records the finding about a call that raises.
     ///
-    /// Only the first of them is kept, because only the first exception happens.
+    /// Only the first finding is kept, because only the first exception is raised.
     pub fn say_raised(&mut self, words: Words<'t>) {
         let finding = self.finding(words);
         self.raised.get_or_insert(finding);

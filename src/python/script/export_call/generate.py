@@ -2,8 +2,8 @@
 
 The sources are parsed, never run. A folder holds the files of one release, named like its version (2.15.0).
 Columns: function; parameter; position (0-based, or `keyword`); first release; last release, or `newest`; whether it is
-required; the exporter that reads it (`both`, `tracing`, `dynamo`), from the lists below. In rows of the function `opset`,
-the position is an opset: the default, or the highest of the tracing exporter.
+required; the exporter that reads the parameter (`both`, `tracing`, `dynamo`), from the lists below. In rows of the
+function `opset`, the position is an opset: the default opset, or the highest opset that the tracing exporter supports.
 """
 import ast
 import os

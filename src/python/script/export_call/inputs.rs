@@ -81,7 +81,8 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Returns true if the first parameter of `forward` may be a list.
     ///
-    /// Such a parameter is indexed, iterated over, or assigned.
+    /// A parameter may be a list if `forward` indexes, iterates over or assigns the parameter, or if the
+    /// parameter is unknown.
     fn takes_list(&mut self) -> bool {
         let Some(model) = self.request.model().cloned() else { return true };
         let Some(function) = self.machine.forward_function(&model) else { return false };
@@ -101,7 +102,7 @@ impl<'t> Check<'_, '_, 't> {
         })
     }
 
-    /// Returns true for a size in place of an example.
+    /// Returns true if a size, such as `(1, 3, 224, 224)`, is passed in place of an example.
     fn is_size(&self, args: &Value<'t>) -> bool {
         let Value::Tuple(items) = args else { return false };
         let is_number = |item: &Value| matches!(item, Value::Int(_));
@@ -197,9 +198,9 @@ impl<'t> Check<'_, '_, 't> {
                 )
                 .note(match request.exporter {
                     Exporter::Tracing if is_named_flag => {
-                        "branches on it are fixed, and its name goes to a parameter of the model"
+                        "branches on the flag are fixed, and its name is given to a parameter of the model"
                     }
-                    Exporter::Tracing => "`range` converts it to a number, which is not traced",
+                    Exporter::Tracing => "`range` converts a tensor to a number, which is not traced",
                     _ => "with `dynamo=True`, only tensors become inputs",
                 })
                 .help(format!("pass a tensor, such as `torch.tensor({shown})`, or accept the constant")),
@@ -209,7 +210,7 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Reports float parameters of `forward` that get no example.
     ///
-    /// The tracing exporter makes their defaults inputs of the file.
+    /// The tracing exporter makes the defaults of these parameters inputs of the file.
     fn default_numbers(
         &mut self,
         inputs: &[super::request::Input<'t>],
@@ -302,7 +303,7 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
-    /// Returns true if code around the call, other than the call, may use the file.
+    /// Returns true if the enclosing loop, function or file passes the path to another call.
     fn is_file_used(&self, path: &str) -> bool {
         let source = self.source();
         let call = self.request.call.node;

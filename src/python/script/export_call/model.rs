@@ -72,13 +72,13 @@ impl<'t> Check<'_, '_, 't> {
                     "`export_params=False` leaves the weights out of the file",
                 )
                 .note("ONNX Runtime refuses the file, or requires each weight as an input")
-                .help("remove it: by default, the weights are exported")
+                .help("remove `export_params`: by default, the weights are exported")
                 .rewrite(Piece::without_argument(node)),
             );
         }
     }
 
-    /// Reports a value that is not a module; returns true if it reported one.
+    /// Reports a value that is not a module; returns true if the value was reported.
     fn not_a_module(&mut self, model: &Value<'t>) -> bool {
         let request = self.request;
         if request.exporter == Exporter::Trace || !request.function.starts_with("torch.") {
@@ -88,7 +88,7 @@ impl<'t> Check<'_, '_, 't> {
             Value::Function(_) => ("a function", "write a module whose `forward` calls the function"),
             Value::Bound(_) => ("a method", "pass the module itself"),
             Value::Method(method) if self.machine.is_module(&method.0) == Some(true) => {
-                ("a method", "pass the module itself, and call the method before")
+                ("a method", "pass the module itself, and call the method before the export")
             }
             Value::Tensor(_) => {
                 ("a tensor", "pass the module as the first argument, and the example as the second")
@@ -104,7 +104,7 @@ impl<'t> Check<'_, '_, 't> {
                 Object::Dict(_) => {
                     ("a dictionary", "create the module, and load the dictionary with `load_state_dict`")
                 }
-                Object::List(_) | Object::Set(_) => ("a list", "export each module by a call of its own"),
+                Object::List(_) | Object::Set(_) => ("a list", "export each module with a separate call"),
                 Object::Instance(_) | Object::Scope(_) => {
                     match self.machine.library_class(model).as_deref() {
                         Some("torch.nn.ModuleList" | "torch.nn.ModuleDict") => (
@@ -112,7 +112,7 @@ impl<'t> Check<'_, '_, 't> {
                             "use `nn.Sequential`, or write a module with `forward`",
                         ),
                         Some(LOADED_KEYS) => {
-                            ("the result of `load_state_dict`", "load the weights in a statement of its own")
+                            ("the result of `load_state_dict`", "load the weights in a separate statement")
                         }
                         Some(class) if class.starts_with("torch.optim.") => {
                             ("an optimizer", "pass the module")
@@ -348,7 +348,8 @@ impl<'t> Check<'_, '_, 't> {
         if !class.ends_with("autocast") {
             return None;
         }
-        // `torch.autocast(device_type, dtype, enabled)`, `torch.cuda.amp.autocast(enabled, dtype)`.
+        // The signatures are `torch.autocast(device_type, dtype, enabled)` and
+        // `torch.cuda.amp.autocast(enabled, dtype)`.
         let is_general = !class.contains(".amp.") || class == "torch.amp.autocast";
         let attribute =
             |names: [&str; 2]| names.iter().find_map(|name| self.machine.attribute_of(context, name));

@@ -47,7 +47,8 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Checks the number of input names for the tracing exporter.
     ///
-    /// That exporter gives the names beyond the inputs to the parameters, in order. `dynamo=True` ignores them.
+    /// The tracing exporter gives extra names to the model parameters, in order; `dynamo=True` ignores extra
+    /// names.
     fn input_count(&mut self, names: &[String]) {
         let request = self.request;
         if request.exporter != Exporter::Tracing {
@@ -59,7 +60,7 @@ impl<'t> Check<'_, '_, 't> {
             input.value.number().is_some() && !matches!(input.value, Value::Bool(_))
         });
         let count = tensors.len() + numbers.count();
-        // A flag with a name is reported as a constant.
+        // A name for a flag (a boolean example) is reported by the check of the example.
         let flags = request.inputs.iter().flatten().filter(|input| matches!(input.value, Value::Bool(_)));
         if names.len() <= count + flags.count() {
             return;
@@ -104,7 +105,7 @@ impl<'t> Check<'_, '_, 't> {
                 format!("`output_names` has {} names, but `forward` returns {outputs}", names.len()),
             )
             .note("the exporter raises a RuntimeError")
-            .help(format!("remove {}, or return what it names", listed(&names[count..]))),
+            .help(format!("remove {}, or return an output for each name", listed(&names[count..]))),
         );
     }
 }

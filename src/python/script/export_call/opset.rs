@@ -67,7 +67,7 @@ impl<'t> Check<'_, '_, 't> {
                 Words::new(UNSUPPORTED_OPSET, node, format!("{name} does not support opset {opset}"))
                     .at(if is_tracing { Level::Error } else { Level::Warning })
                     .note(if request.exporter == Exporter::Tracing {
-                        "it writes operators that ONNX Runtime does not implement"
+                        "the exporter writes operators that ONNX Runtime does not implement"
                     } else {
                         "the file has opset 18 instead"
                     })
@@ -78,7 +78,7 @@ impl<'t> Check<'_, '_, 't> {
             self.say(
                 Words::new(UNSUPPORTED_OPSET, node, format!("{name} may keep opset 18 instead of {opset}"))
                     .at(Level::Info)
-                    .note("it writes opset 18 and converts the file, which fails for many operators without an error")
+                    .note("the exporter converts a file of opset 18, which fails silently for many operators")
                     .help(format!("convert the file: `onnx-fix --opset {opset} model.onnx -o older.onnx`")),
             );
         } else if *opset > limits.supported {
@@ -89,7 +89,7 @@ impl<'t> Check<'_, '_, 't> {
                     format!("{name} does not support opset {opset} officially"),
                 )
                 .at(Level::Info)
-                .note("it warns, and writes operators of opset 20 into a file with the requested opset")
+                .note("the exporter warns, and writes operators of opset 20 into a file with the requested opset")
                 .help(format!("use opset {} at most, or export with `dynamo=True`", limits.supported)),
             );
         }

@@ -117,7 +117,9 @@ impl<'t> Check<'_, '_, 't> {
             let words =
                 Words::new(UNUSED_INPUT, node, format!("`forward` does not use `{}`", parameter.name))
                     .note("the tracing exporter drops the input: feeding it to a runtime fails")
-                    .help(format!("use it in `forward`, or remove `{shown}` from the example and the names"));
+                    .help(format!(
+                        "use the input in `forward`, or remove `{shown}` from the example and the names"
+                    ));
             let definition = field(function.node, "parameters").map(children).unwrap_or_default();
             let named = definition.into_iter().find(|node| {
                 let name = field(*node, "name").or_else(|| children(*node).first().copied()).unwrap_or(*node);
@@ -155,9 +157,9 @@ impl<'t> Check<'_, '_, 't> {
     }
 }
 
-/// Returns the first name in `own` that is elsewhere in `names`, and the name in its place.
+/// Returns the first name of `own` that `names` has at another position, and the name that replaces it.
 ///
-/// The second name is in `own`, too.
+/// The replacing name must also be in `own`: then, `names` lists the outputs in a different order.
 fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)> {
     own.iter().enumerate().find_map(|(at, name)| {
         let name = name.as_ref()?;
@@ -173,7 +175,7 @@ fn returned_names(value: Node, source: &str) -> Vec<Option<String>> {
     let name = |node: Node| match bare(node).kind() {
         "identifier" => Some(text(bare(node), source).to_owned()),
         "attribute" => field(bare(node), "attribute").map(|name| text(name, source).to_owned()),
-        // `self.boxes(x)` computes the boxes.
+        // The result of `self.boxes(x)` gets the name `boxes`.
         "call" => {
             let method = field(bare(node), "function").filter(|function| function.kind() == "attribute")?;
             let object = field(method, "object").map_or("", |object| text(object, source));
@@ -206,7 +208,7 @@ fn callee<'s>(call: Node, source: &'s str) -> &'s str {
     field(call, "function").map_or("", |function| text(function, source))
 }
 
-/// Returns true if the first statement with a variable assigns it without reading it.
+/// Returns true if the first statement that mentions a variable assigns it without reading it.
 fn is_overwritten(body: Node, name: &str, source: &str) -> bool {
     let mentions = |node: Node| {
         all_within(node).into_iter().any(|node| node.kind() == "identifier" && text(node, source) == name)

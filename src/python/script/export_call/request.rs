@@ -41,7 +41,7 @@ pub struct Request<'c, 't> {
     pub extra: Vec<&'c Argument<'t>>,
     /// Keyword arguments without a parameter.
     pub unknown: Vec<&'c Argument<'t>>,
-    /// Examples: positional arguments of `forward`, then those by name; `None` if they are not known.
+    /// Examples: positional arguments of `forward`, then those by name; `None` if the examples are unknown.
     pub inputs: Option<Vec<Input<'t>>>,
 }
 
@@ -121,12 +121,12 @@ impl<'c, 't> Request<'c, 't> {
         }
     }
 
-    /// Returns the argument of a parameter.
+    /// Returns the argument that is bound to the parameter `name`.
     pub fn argument(&self, name: &str) -> Option<&'c Argument<'t>> {
         self.bound.iter().find(|(bound, _)| &**bound == name).map(|(_, argument)| *argument)
     }
 
-    /// Returns the value of a parameter; `None` if no argument is bound to it.
+    /// Returns the value of the parameter `name`; `None` if no argument is bound to the parameter.
     pub fn value(&self, name: &str) -> Option<&'c Value<'t>> {
         self.argument(name).map(|argument| &argument.value)
     }
@@ -141,7 +141,7 @@ impl<'c, 't> Request<'c, 't> {
         self.value(name).map_or(self.call.is_complete, |value| *value == Value::None)
     }
 
-    /// Returns the expression of an argument, or the call.
+    /// Returns the expression of the argument `name`, or the call if there is no such expression.
     pub fn node(&self, name: &str) -> Node<'t> {
         self.argument(name).and_then(|argument| argument.node).unwrap_or(self.call.node)
     }
@@ -225,9 +225,9 @@ impl<'c, 't> Request<'c, 't> {
     }
 }
 
-/// Appends the tensors in a value, its lists and its dictionaries; `None` if they are not known.
+/// Appends the tensors in a value, its lists and its dictionaries; `None` if the tensors are unknown.
 ///
-/// `None` values count as nothing, as do those for which `is_ignored` holds.
+/// `None` values, and values for which `is_ignored` holds, are skipped.
 pub fn add_tensors<'t>(
     machine: &Machine<'t>,
     value: &Value<'t>,

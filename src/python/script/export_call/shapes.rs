@@ -74,7 +74,7 @@ impl<'t> Check<'_, '_, 't> {
             let is_output = self.names("output_names").is_some_and(|outputs| outputs.contains(strange));
             let open: Vec<String> = names.iter().filter(|name| !keys.contains(name)).cloned().collect();
             let help = match open.as_slice() {
-                _ if is_output => "remove it: the shapes of outputs are computed".to_owned(),
+                _ if is_output => "remove the key: the shapes of outputs are computed".to_owned(),
                 [only] => format!("write `\"{only}\"`, the name in `forward`"),
                 _ => format!("use the names of `forward`: {}", listed(&names)),
             };
@@ -220,7 +220,7 @@ impl<'t> Check<'_, '_, 't> {
                     node,
                     format!("`dynamic_shapes` names the negative axis {axis}"),
                 )
-                .note("the exporter ignores it: the axis keeps the size of the example")
+                .note("the exporter ignores the axis, which keeps the size of the example")
                 .help(format!("write {}", axis + rank)),
             );
             return;
@@ -326,8 +326,8 @@ impl<'t> Check<'_, '_, 't> {
                         node,
                         format!("`{name}` is both {other} and {size} in the example"),
                     )
-                    .note("axes with one `Dim` have one size; the exporter raises")
-                    .help("use a `Dim` of its own for each size, or an example with equal sizes"),
+                    .note("axes with the same `Dim` must have equal sizes; the exporter raises")
+                    .help("use a separate `Dim` for each size, or an example with equal sizes"),
                 );
             }
             Some(_) => {}

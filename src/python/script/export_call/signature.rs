@@ -1,4 +1,4 @@
-//! Signatures of the exporters, by release of PyTorch. `generate.py` writes the table.
+//! Signatures of the exporters, by release of PyTorch. `generate.py` writes `signatures.tsv`.
 
 use super::super::release::Release;
 /// Exporter of `torch.onnx.export` that reads a parameter.
@@ -16,9 +16,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// 0-based position; `None` for a keyword-only parameter.
     pub position: Option<usize>,
-    /// First release that has it.
+    /// First release that has the parameter.
     pub first: Release,
-    /// Last release that has it.
+    /// Last release that has the parameter.
     pub last: Release,
     pub reader: Reader,
 }
@@ -47,7 +47,7 @@ fn rows() -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// Returns the parameters of a function in a release, by position; empty if there are none.
+/// Returns the parameters of a function in a release, by position; empty if the function is absent.
 pub fn parameters(function: &str, release: Release) -> Vec<Parameter> {
     let has = |row: &Parameter| row.function == function && row.first <= release && release <= row.last;
     let mut found: Vec<Parameter> = rows().filter(has).collect();
@@ -62,14 +62,16 @@ pub fn tracing_limit(release: Release) -> Option<i64> {
     i64::try_from(limit.position?).ok()
 }
 
-/// Returns the last release that has a function, or a parameter of it; `None` if no release has it.
+/// Returns the last release that has a function, or that has a parameter of the function.
+///
+/// Returns `None` if no release has the function or parameter.
 pub fn last_release(function: &str, parameter: Option<&str>) -> Option<Release> {
     let is_meant =
         |row: &Parameter| row.function == function && parameter.is_none_or(|name| row.name == name);
     rows().filter(is_meant).map(|row| row.last).max()
 }
 
-/// Returns the first release that has a parameter of a function; `None` if no release has it.
+/// Returns the first release that has a parameter of a function; `None` if there is no such release.
 pub fn first_release(function: &str, parameter: &str) -> Option<Release> {
     rows().filter(|row| row.function == function && row.name == parameter).map(|row| row.first).min()
 }

@@ -2,7 +2,7 @@
 
     python3 wrappers.py ultralytics-OLD.whl ultralytics-NEW.whl … optimum.whl optimum_onnx.whl
 
-The wheels of Ultralytics are in the order of their releases: an argument counts if one of them has it.
+Pass the wheels of Ultralytics in the order of their releases. The table has the arguments of all releases passed.
 """
 import ast
 import keyword

@@ -1,6 +1,6 @@
-//! Calls of libraries that wrap the exporter: Ultralytics, Optimum and Lightning.
+//! Calls of Ultralytics, Optimum and Lightning, which wrap the exporter.
 //!
-//! `wrappers.py` writes the table.
+//! `wrappers.py` writes `wrappers.tsv`.
 
 use crate::diag::Level;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, REMOVED_ARGUMENT, UNSUPPORTED_OPSET};
@@ -75,7 +75,7 @@ impl<'c, 't> Check<'c, '_, 't> {
             self.say_raised(
                 Words::new(REMOVED_ARGUMENT, node, "`export` of Ultralytics takes no positional arguments")
                     .note("the call raises a TypeError")
-                    .help(format!("pass it by name: `{name}=…`"))
+                    .help(format!("pass the argument by name: `{name}=…`"))
                     .rewrite(Piece::named_argument(node, "format").filter(|_| is_format)),
             );
             return;
@@ -95,15 +95,15 @@ impl<'c, 't> Check<'c, '_, 't> {
             self.say(
                 Words::new(ARGUMENT_TYPE, node, message)
                     .at(Level::Warning)
-                    .note("newer releases of Ultralytics raise an AssertionError, older ones ignore it")
-                    .help("remove it")
+                    .note("newer releases of Ultralytics raise an AssertionError, older releases ignore the argument")
+                    .help("remove the argument")
                     .rewrite(Piece::without_argument(node)),
             );
         }
         self.opset_of_wrapper(ULTRALYTICS);
     }
 
-    /// Checks `main_export("model", "folder", …)`.
+    /// Checks a call of `main_export` of Optimum.
     fn main_export(&mut self) {
         let call = self.request.call;
         for argument in &call.arguments {
@@ -116,8 +116,8 @@ impl<'c, 't> Check<'c, '_, 't> {
             self.say(
                 Words::new(REMOVED_ARGUMENT, node, format!("`main_export` ignores the argument `{name}`"))
                     .at(Level::Warning)
-                    .note("names that it does not know count as sizes of the example, and are not used")
-                    .help(near.map_or("remove it".to_owned(), |near| format!("write `{near}`")))
+                    .note("`main_export` takes unknown arguments as example sizes, and ignores unknown sizes")
+                    .help(near.map_or("remove the argument".to_owned(), |near| format!("write `{near}`")))
                     .rewrite(near.and_then(|near| Piece::renamed_argument(node, near))),
             );
         }
@@ -165,7 +165,7 @@ impl<'c, 't> Check<'c, '_, 't> {
         }
     }
 
-    /// Reports a value that is none of those which a wrapper allows.
+    /// Reports an argument with a value that the wrapper does not allow.
     fn value_of_wrapper(&mut self, function: &'static str) {
         for parameter in parameters(function).filter(|parameter| !parameter.values.is_empty()) {
             let Some(argument) = self.wrapped(function, parameter.name) else { continue };
@@ -206,7 +206,7 @@ impl<'c, 't> Check<'c, '_, 't> {
                 ("write `dynamic=True`".to_owned(), Piece::without_argument(node))
             }
             (_, Some(other)) => (format!("write `{other}`"), Piece::renamed_argument(node, other)),
-            _ => ("remove it".to_owned(), Piece::without_argument(node)),
+            _ => ("remove the argument".to_owned(), Piece::without_argument(node)),
         };
         let words = Words::new(REMOVED_ARGUMENT, node, format!("{of} has no argument `{name}`"));
         self.say_raised(words.note("the call raises").help(help).rewrite(rewrite));

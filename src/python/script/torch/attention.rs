@@ -188,7 +188,7 @@ impl<'t> Machine<'t> {
         Ok(Value::tuple(vec![output, Value::Unknown]))
     }
 
-    /// Returns the module that has the settings of a Transformer's layers.
+    /// Returns the module with the settings of a Transformer's layers, such as `encoder_layer`.
     fn layer_settings(&self, layer: &Value<'t>, name: &str) -> Value<'t> {
         match name {
             "TransformerEncoder" => self.setting(layer, "encoder_layer"),

@@ -100,7 +100,7 @@ impl<'t> Machine<'t> {
             let is_layer = what.starts_with(char::is_uppercase);
             let change = match is_layer {
                 true => format!("set `in_channels` to {given}"),
-                false => "use a weight for these channels".to_owned(),
+                false => "use a weight with as many channels as the input".to_owned(),
             };
             let help = format!("{change}, or correct the example so that axis {at} is {expected}");
             return Err(self.fault(node, Fault::shape(message, help)));

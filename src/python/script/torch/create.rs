@@ -9,7 +9,7 @@ use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
 use super::layers::device_text;
 
-/// Limit of the elements that are kept of a tensor.
+/// Maximum number of elements of a tensor whose elements are kept.
 pub const MAX_DATA: usize = 4096;
 
 /// Constructors with a dtype in their name.
@@ -62,7 +62,7 @@ impl<'t> Machine<'t> {
                         0 => (Some(0), high.int()),
                         _ => (int(0, "low"), high.int()),
                     },
-                    // `randint(high, size)` or `randint(low, high, size=size)`
+                    // The call is `randint(low, high, size=size)`.
                     (false, None) if given == 2 && args.keyword("size").is_some() => {
                         (int(0, "low"), int(1, "high"))
                     }

@@ -203,7 +203,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the shape to which two shapes are broadcast; `None` if they cannot be broadcast.
+/// Returns the shape to which two shapes are broadcast, or `None` if the shapes cannot be broadcast.
 pub fn joined(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let mut sizes = long.to_vec();

@@ -349,7 +349,9 @@ impl<'t> Machine<'t> {
         Ok(self.made(shape, table.dtype, &[table]))
     }
 
-    /// Reports indices beyond a table: known ones, or random ones of which one is almost certainly beyond.
+    /// Reports indices that are out of range for a table.
+    ///
+    /// Random indices are reported if an index is almost certainly out of range.
     pub fn in_table(
         &self,
         what: &str,

@@ -32,7 +32,7 @@ const KEEPING: [&str; 12] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Creates an image or a transform; `None` if `path` is neither.
+    /// Creates an image or a transform, or returns `None` if `path` names neither.
     pub fn image_call(&mut self, path: &str, args: &Args<'t>) -> Option<Value<'t>> {
         if let Some(name) = path.strip_prefix(TRANSFORMS) {
             let name = name.strip_prefix("v2.").unwrap_or(name);

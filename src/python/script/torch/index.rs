@@ -12,7 +12,7 @@ use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Role, Tensor, axis_index, shown};
 use super::super::value::Value;
 
-/// Limit of the rows over which a loop is followed.
+/// Maximum number of rows over which a loop is followed.
 const MAX_ROWS: i64 = 64;
 
 impl<'t> Machine<'t> {
@@ -142,7 +142,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the shape of `x[parts]` for a mask, or for adjacent index tensors.
     ///
-    /// Only full slices may be before or after the index tensors. Returns `None` for other parts.
+    /// Only full slices may be before or after the index tensors. Returns `None` if `parts` has another form.
     fn advanced(&self, shape: &[Dim], parts: &[Value<'t>]) -> Option<Vec<Dim>> {
         if let [Value::Tensor(mask)] = parts
             && mask.dtype == Some(DType::Bool)
@@ -275,7 +275,7 @@ impl<'t> Machine<'t> {
 
 /// Returns the axis of `x[parts]` whose size depends on data.
 ///
-/// It is axis 0 for a mask, or that of the first slice with a tensor as a bound.
+/// The axis is 0 for a mask; otherwise, it is the axis of the first slice that has a tensor as a bound.
 fn unbacked_axis(parts: &[Value]) -> Option<usize> {
     if let [Value::Tensor(mask)] = parts
         && mask.dtype == Some(DType::Bool)

@@ -40,7 +40,7 @@ impl<'t> Machine<'t> {
         let dtype = dtypes.and_then(|dtypes| dtypes.into_iter().reduce(DType::promote));
         let shapes: Option<Vec<&Vec<Dim>>> = all.iter().map(|tensor| tensor.shape.as_ref()).collect();
         let Some(shapes) = shapes else { return Ok(self.made(None, dtype, &all)) };
-        // Empty tensors of rank 1 are skipped.
+        // `cat` skips empty tensors of rank 1; `stack` does not.
         let shapes: Vec<&Vec<Dim>> =
             shapes.into_iter().filter(|shape| stacks || shape.as_slice() != [Some(0)]).collect();
         let Some(first) = shapes.first() else { return Ok(Value::Unknown) };
@@ -184,7 +184,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Limit of the pieces of a tensor.
+/// Maximum number of pieces of a tensor.
 const MAX_PIECES: usize = 512;
 
 fn pieces(size: i64, each: i64) -> Option<Vec<i64>> {

@@ -13,11 +13,11 @@ const LOADER: &str = "torch.utils.data.DataLoader";
 /// Class of the data sets of tensors.
 const TENSORS: &str = "torch.utils.data.TensorDataset";
 
-/// Limit of the nesting of samples.
+/// Maximum nesting of samples.
 const MAX_DEPTH: u32 = 6;
 
 impl<'t> Machine<'t> {
-    /// Creates a data set or a loader; `None` if `path` is neither.
+    /// Creates a data set or a loader, or returns `None` if `path` names neither.
     pub fn data_call(&mut self, path: &str, args: &Args<'t>) -> Option<Value<'t>> {
         let attributes = match path {
             LOADER => {
@@ -45,7 +45,7 @@ impl<'t> Machine<'t> {
         instance.is_some_and(|instance| instance.class.path() == Some(LOADER))
     }
 
-    /// Returns a batch of a loader; unknown for another object.
+    /// Returns a batch of a loader, or `Unknown` if `loader` is not a loader.
     pub fn batch_of(&mut self, loader: &Value<'t>) -> Value<'t> {
         let known = loader.object().filter(|_| self.is_loader(loader));
         let Some(instance) = known.and_then(|object| self.heap.instance(object)) else {

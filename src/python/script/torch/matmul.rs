@@ -63,7 +63,7 @@ impl<'t> Machine<'t> {
                 shown(a),
                 shown(b)
             );
-            let help = "transpose an operand, or correct the size of the layer before";
+            let help = "transpose an operand, or correct the size of the previous layer";
             return Err(self.fault(node, Fault::shape(message, help)));
         }
         let batch = |shape: &[Dim]| shape[..shape.len().saturating_sub(2)].to_vec();
@@ -110,7 +110,7 @@ impl<'t> Machine<'t> {
                     let is_layer = what.starts_with(char::is_uppercase);
                     let change = match is_layer {
                         true => format!("set `in_features` to {given}"),
-                        false => "use a weight for these features".to_owned(),
+                        false => "use a weight with as many features as the input".to_owned(),
                     };
                     let help =
                         format!("{change}, or correct the example so that its last axis is {expected}");

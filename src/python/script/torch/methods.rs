@@ -200,7 +200,7 @@ impl<'t> Machine<'t> {
 
     /// Returns a number that depends on data.
     ///
-    /// It is a 0-d tensor in a model that `torch.export` exports, else `Unknown`.
+    /// The number is a 0-d tensor in a model that `torch.export` exports, and `Unknown` in other models.
     pub fn unbacked(&mut self, x: &Tensor<'t>) -> Value<'t> {
         if !self.is_program {
             return Value::Unknown;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// One module a line: its path and its public names. `generate` writes it.
+/// Modules of PyTorch, one a line: the path and the public names. `generate` writes `names.txt`.
 const NAMES: &str = include_str!("names.txt");
 
 static MODULES: LazyLock<FxHashMap<&str, FxHashSet<&str>>> = LazyLock::new(|| {

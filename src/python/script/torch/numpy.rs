@@ -77,7 +77,7 @@ impl<'t> Machine<'t> {
         self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(tensor)))], true)
     }
 
-    /// Returns the array of nested lists. Its floats are float64.
+    /// Returns the array of nested lists, whose floats become float64.
     fn array_of(&mut self, data: &Value<'t>, args: &Args<'t>) -> Value<'t> {
         let default = self.default_dtype.replace(DType::Float64);
         let plain = Args::none(args.node);
@@ -166,7 +166,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Evaluates an operator on arrays and numbers; `None` if neither operand is an array.
+    /// Evaluates an operator on arrays and numbers, or returns `None` if neither operand is an array.
     pub fn array_binary(
         &mut self,
         operator: &str,

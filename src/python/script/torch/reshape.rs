@@ -12,7 +12,7 @@ use super::create::MAX_DATA;
 use crate::diag::counted;
 
 impl<'t> Machine<'t> {
-    /// Returns the index of an axis, and reports one out of range. `None` if it is unknown.
+    /// Returns the index of an axis, or `None` if it is unknown; reports an axis that is out of range.
     ///
     /// `extra` is the number of axes that the operator adds: 1 for `unsqueeze`.
     pub fn axis(

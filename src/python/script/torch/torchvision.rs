@@ -8,7 +8,7 @@ use super::super::machine::{Eval, Machine};
 use super::super::tensor::{Dim, Role, shown};
 use super::super::value::Value;
 
-/// Classifiers of images with three channels, one a line. `generate` writes it.
+/// Classifiers of images with three channels, one a line. `generate` writes `torchvision.txt`.
 const CLASSIFIERS: &str = include_str!("torchvision.txt");
 
 /// Attributes that the interpreter sets on each model, besides the head.
@@ -36,7 +36,7 @@ pub fn classifier(path: &str) -> Option<Classifier> {
     Some(Classifier { has_norm: norm == "norm", head, features, layers: line.collect() })
 }
 
-/// Least height and width of images, for models whose poolings leave nothing of smaller ones.
+/// Minimum height and width of images, for models whose poolings make smaller images empty.
 const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
 
 impl<'t> Machine<'t> {
@@ -119,7 +119,7 @@ impl<'t> Machine<'t> {
                 "`{name}` needs images of at least {least} pixels, gets {size}: shape {}",
                 shown(shape)
             );
-            let help = "use a larger example: the poolings leave nothing of this one";
+            let help = "use a larger example: the poolings make this example empty";
             return Err(self.fault(args.node, Fault::shape(message, help)));
         }
         if let Some(Value::Tensor(weight)) = self.attribute_of(model, "weight") {
