@@ -24,7 +24,7 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// Returns the format for a type of file content; binary if it is not a textual format.
+    /// Returns the format for a kind of file content: a text format, or else `Binary`.
     pub fn of_kind(kind: Kind) -> ModelFormat {
         match kind {
             Kind::OnnxText => ModelFormat::OnnxText,

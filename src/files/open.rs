@@ -93,7 +93,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<ModelFile, OpenError> {
 }
 
 impl ModelFile {
-    /// Like [`open`], but from memory; `folders` may contain the external data.
+    /// Like [`open`], but from memory; `folders` are searched for external data.
     ///
     /// # Errors
     /// All faults, as in [`OpenError::Faulty`].

@@ -21,11 +21,11 @@ pub struct Saving {
     pub form: ModelFormat,
     /// Directories of the existing external data. `None` is the directory of the saved model.
     ///
-    /// The data is copied if the model is saved to another directory.
+    /// Saving copies the data to the directory of the saved model, unless the data is already there.
     pub folders: Option<DataFolders>,
     /// Whether large tensors are always moved to an external file, `NAME.data`.
     ///
-    /// If false, they are moved only if the model exceeds the protobuf limit of 2 GiB.
+    /// If false, large tensors are moved only if the model exceeds the protobuf limit of 2 GiB.
     pub external: bool,
     /// Minimum size of a tensor that is moved, in bytes.
     pub threshold: usize,
@@ -157,7 +157,7 @@ impl Saving {
 
     /// Prepares copies of the model's external data in the directory of `target`.
     ///
-    /// Data that already exists there is not copied.
+    /// Files that already exist in this directory with the same content are not copied.
     fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, SaveError> {
         let own = DataFolders::at(target.parent().unwrap_or(Path::new("")));
         let (folder, source) = (own.given(), self.folders.as_ref().unwrap_or(&own));

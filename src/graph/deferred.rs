@@ -10,9 +10,10 @@ pub trait RangeRead: fmt::Debug + Send + Sync {
     /// Returns the size of the file, in bytes.
     fn size(&self) -> u64;
 
-    /// Returns `len` bytes from `offset` on; `None` if they are unavailable.
+    /// Returns `len` bytes from `offset` on; `None` if the bytes are unavailable.
     ///
-    /// The implementation keeps the reason of a failure. Its owner must then discard all results.
+    /// The implementation keeps the reason of a failure. After a failure, the
+    /// owner of the reader must discard all results.
     fn read(&self, offset: u64, len: usize) -> Option<Bytes>;
 }
 
@@ -28,7 +29,7 @@ impl RangeRead for Bytes {
     }
 }
 
-/// Field of `TensorProto` with deferred elements. All of them are little-endian and packed.
+/// Field of `TensorProto` with deferred elements; all deferred elements are little-endian and packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeferredField {
     /// `raw_data`.
@@ -64,7 +65,7 @@ impl Deferred {
         self.field
     }
 
-    /// Reads the elements; `None` if they are unavailable.
+    /// Reads the elements; `None` if the elements are unavailable.
     pub fn bytes(&self) -> Option<Bytes> {
         self.source.read(self.offset, self.len)
     }
@@ -80,7 +81,7 @@ impl fmt::Debug for Deferred {
 }
 
 impl PartialEq for Deferred {
-    /// Compares the elements, which are read unless both are the same range.
+    /// Compares the elements, which are read only if the two ranges of a file differ.
     fn eq(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.source, &other.source) && self.offset == other.offset;
         (self.field, self.len) == (other.field, other.len)

@@ -67,7 +67,7 @@ pub struct Value {
 pub struct Node {
     /// The graph that contains the node.
     pub graph: GraphId,
-    /// Domain as written; compare [`Node::domain`] instead.
+    /// Domain as written; [`Node::domain`] resolves synonyms.
     pub domain: Option<Arc<str>>,
     /// Name of the operator or function.
     pub op_type: Arc<str>,
@@ -368,7 +368,7 @@ impl Model {
     }
 
     /// Returns the dense tensor of `value` if it is a constant initializer.
-    /// Initializers that are also graph inputs are only defaults, so they do not count.
+    /// Returns `None` if the value is also a graph input, because the initializer is only a default.
     pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
         let value = &self.values[value];
         match (&value.initial, value.def) {

@@ -19,11 +19,11 @@ pub struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: FxHashMap<Arc<str>, ValueId>,
-    /// First definition of each repeated name that only node outputs define in this graph.
-    /// A use before all of these nodes refers to it, unless an outer graph defines the name.
+    /// First definition in this graph of each repeated name that only node outputs define here.
+    /// A use before all definitions refers to the first definition, unless an outer graph defines the name.
     to_come: FxHashMap<Arc<str>, ValueId>,
     /// Names with several definitions, in this graph or in outer graphs.
-    /// A use refers to the latest definition before it.
+    /// A use of a repeated name refers to the latest definition before the use.
     repeated: FxHashSet<Arc<str>>,
 }
 
@@ -39,8 +39,8 @@ impl Scopes {
     }
 
     /// Defines a value in the innermost graph.
-    /// A use of a repeated name resolves to the latest definition before it in this graph. If there is none, it
-    /// resolves to a definition in an outer graph, or else to the first definition in this graph.
+    /// A use of a repeated name resolves to the latest definition before the use in this graph. A use before
+    /// all definitions resolves to a definition in an outer graph, or else to the first one in this graph.
     /// Each definition creates a value, so that a later check can report the duplicates.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });
@@ -49,8 +49,8 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // If the first definition is a node output too, a use before that node precedes all definitions, so
-            // that a definition in an outer graph takes precedence for it.
+            // If the first definition is a node output, a use may precede all definitions in this graph. Such
+            // a use refers to a definition in an outer graph, if there is one.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {
@@ -68,10 +68,10 @@ impl Scopes {
         value
     }
 
-    /// Stores a tensor in the graph input with its name, or else in a new initializer.
+    /// Stores a tensor as the default of the graph input of this name, or else as a new initializer.
     ///
-    /// Of several tensors for one input, the last is its default, as in ONNX Runtime. Earlier ones become unused
-    /// initializers, so that a later check can report the duplicates.
+    /// If several tensors have the name of an input, the last is the default, as in ONNX Runtime. The earlier
+    /// tensors become unused initializers, so that a later check can report the duplicates.
     pub fn initialize(
         &mut self,
         model: &mut Model,

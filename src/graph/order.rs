@@ -103,7 +103,7 @@ impl Needs {
     }
 
     /// Finds a cycle among the nodes with a nonzero number of `open` dependencies.
-    /// There is one, because each of these nodes depends on another of these nodes or on itself.
+    /// A cycle exists, because each node with open dependencies depends on such a node, possibly on itself.
     fn cycle(&self, open: &[usize]) -> Vec<usize> {
         let mut path: Vec<usize> = Vec::new();
         let mut place_in_path = vec![None; open.len()];

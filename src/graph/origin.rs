@@ -4,7 +4,7 @@ use super::Node;
 
 /// Returns the path of the node's module, such as `/encoder/layers.0/attn`.
 /// Reads the `namespace` metadata entry, or else a node name that starts with `/`. The path is empty for the
-/// outermost module and if there is neither.
+/// outermost module, and for a node without this entry whose name does not start with `/`.
 pub fn module_path(node: &Node) -> String {
     if let Some(namespace) = node.metadata("namespace") {
         return module_of_namespace(namespace);

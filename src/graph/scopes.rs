@@ -7,7 +7,7 @@ use super::arena::{GraphId, NodeId, ValueId};
 use super::model::Model;
 
 /// Returns the outer values that `graph` and its nested subgraphs use.
-/// Each is listed once, in order of first use.
+/// Lists each captured value once, in order of first use.
 pub fn captures(model: &Model, graph: GraphId) -> Vec<ValueId> {
     let mut walk = Walk { model, inside: IndexSet::default(), used: IndexSet::default() };
     walk.graph(graph);

@@ -25,7 +25,7 @@ pub enum TensorData {
     Doubles(Vec<f64>),
     /// `uint64_data`: uint32 and uint64.
     Uint64s(Vec<u64>),
-    /// `string_data`: UTF-8 by convention only.
+    /// `string_data`: byte strings, usually UTF-8, which is not checked.
     Strings(Vec<Bytes>),
     /// Data in another file: `location`, `offset`, `length`, `checksum`, as written.
     External(Metadata),
@@ -80,7 +80,7 @@ impl Tensor {
         Tensor::from_raw(ElemType::Int64, dims, raw)
     }
 
-    /// Returns the element type; `None` if it is missing or unknown.
+    /// Returns the element type; `None` if the type is missing or unknown.
     pub fn elem(&self) -> Option<ElemType> {
         ElemType::from_number(self.data_type?)
     }
@@ -90,7 +90,7 @@ impl Tensor {
         self.dims.iter().try_fold(1usize, |product, &dim| product.checked_mul(usize::try_from(dim).ok()?))
     }
 
-    /// Returns true if there are no elements; `None` as for [`Tensor::len`].
+    /// Returns true if there are no elements; `None` if [`Tensor::len`] is `None`.
     pub fn is_empty(&self) -> Option<bool> {
         self.len().map(|len| len == 0)
     }

@@ -13,10 +13,10 @@ use crate::graph::{
 
 /// Declares inferred types in the main graph and its subgraphs; returns whether anything changed.
 ///
-/// Graph inputs and outputs are updated in place. Other node outputs of known type get a `value_info` entry,
-/// except those of `Normalizer`. Existing declarations keep their documentation and, except inside maps, their
-/// denotations and any details that inference did not find. Local functions are skipped, because their types
-/// may differ from call to call.
+/// Updates the types of graph inputs and outputs in place. Node outputs that are not graph outputs get a
+/// `value_info` entry if their type is known, except those of `Normalizer`. Existing declarations keep their
+/// documentation and, except inside maps, their denotations and any details that inference did not find.
+/// Local functions are skipped, because their types may differ from call to call.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
     let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
@@ -27,7 +27,8 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     for graph in once {
         changed |= declarer.graph(model, graph);
     }
-    // A data-dependent size may differ between iterations; an invented name would declare it equal in all.
+    // A data-dependent size may differ between iterations; an invented name would declare it equal in all of
+    // them.
     declarer.keeps_names = true;
     for graph in repeated {
         changed |= declarer.graph(model, graph);
@@ -41,8 +42,8 @@ fn is_repeated(model: &Model, graph: GraphId) -> bool {
 }
 
 /// Returns true if declaring this node's output shape breaks ONNX Runtime (1.31).
-/// With a known shape, `Normalizer` runs in place, which squares the elements and loses their signs. Found
-/// by `tests/fuzz`.
+/// With a known shape, `Normalizer` runs in place, which squares the elements and loses their signs. The
+/// fuzz test `tests/fuzz` found this fault of ONNX Runtime.
 fn breaks_when_told(node: &Node) -> bool {
     node.domain() == "ai.onnx.ml" && &*node.op_type == "Normalizer"
 }
@@ -58,13 +59,13 @@ pub struct Declarer<'f> {
     taken: FxHashSet<Dim>,
     /// Sizes of model inputs.
     given: FxHashSet<Dim>,
-    /// Invented symbols to which an output gives a name that is already taken.
+    /// Invented symbols for which an output declares an expression or a name that is already taken.
     ///
-    /// The output keeps this declaration, so no other value gets an invented name for the size: a second run
-    /// would trust that name, and replace the declaration by it.
+    /// The disputed output keeps its declared size. No other value declares an invented name for the symbol,
+    /// because a second run of `annotate` would replace the output's declared size by the invented name.
     disputed: FxHashSet<Symbol>,
-    /// Whether a size with an invented symbol keeps its old declaration, if any.
-    /// If this pass has already declared the symbol elsewhere, the size is declared nevertheless.
+    /// Whether a size that contains an invented symbol keeps its old declaration, if any.
+    /// Invented symbols that this pass has already declared for another value do not count.
     keeps_names: bool,
 }
 
@@ -217,7 +218,8 @@ impl<'f> Declarer<'f> {
         if self.keeps_names && dim.symbols().any(has_no_name) || dim.symbols().any(is_disputed) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        // A declared number may be right for a data-dependent size, but not for a dynamic size of an input.
+        // Keep a declared static size of a data-dependent axis, which may be correct. A declared static size
+        // is wrong for a dynamic axis of a model input.
         let is_claim = dim.as_symbol().is_some_and(|symbol| match stated {
             Some(DeclaredDim::Value(_)) => !self.given.contains(dim),
             _ => is_made(symbol),
@@ -316,7 +318,7 @@ mod tests {
         };
         check("c", "c");
         check("5", "t_dim_0");
-        // The output claims that the size is that of an input, which inference cannot prove.
+        // The output declares the size `a` of the input, but inference cannot prove that the sizes are equal.
         check("a", "?");
     }
 
@@ -332,7 +334,7 @@ mod tests {
             "float[1, 6] y, float[M, 6] w",
             &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
         );
-        // If all were declared as `M`, the axes of `y` and `w` would be declared equal.
+        // If `z` and `w` were declared as `M`, too, the sizes of `y` and `w` would be declared equal.
         check(
             "float[M, 6] y, float[M, 6] w",
             &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],

@@ -7,9 +7,9 @@ use crate::graph::dim::{Bounds, Dim, Interval};
 use crate::graph::{AttrValue, Tensor, TensorId};
 use crate::schema::{self, Schema};
 
-/// Attributes of a call. The host resolves references to function attributes.
+/// Attributes of a call. The implementation resolves references to attributes of a local function.
 pub trait Attrs {
-    /// Returns the attribute of this name; `None` if the call does not set it.
+    /// Returns the attribute of this name; `None` if the call does not set the attribute.
     fn attr(&self, name: &str) -> Option<&AttrValue>;
 
     /// Returns the tensor that an attribute refers to.
@@ -20,7 +20,7 @@ pub trait Attrs {
 pub trait Fresh {
     /// Returns a symbol for the size of an output axis of this call, or `None` if the axis gets no symbol.
     /// Repeated queries return the same symbol, which is distinct from all others. The caller guarantees
-    /// that its value lies in `range`.
+    /// that the size lies in `range`.
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
@@ -53,7 +53,7 @@ pub struct OpCall<'a> {
 
 /// Infers the facts of all outputs, and the faults that prevent the call from running.
 ///
-/// It does not infer subgraphs: the host infers the outputs of `If`, `Loop`, `Scan` and `SequenceMap`.
+/// Does not infer subgraphs: the caller infers the outputs of `If`, `Loop`, `Scan` and `SequenceMap`.
 pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>) {
     let mut cx = ops::Cx::new(call, schema_of(call), fresh);
     if !is_of_runtime(call) {
@@ -68,7 +68,7 @@ pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>)
 }
 
 /// Returns true for `LayerNormalization` before opset 17, which only ONNX Runtime defines.
-/// Its weights may have another type than the input, and determine the type of the result.
+/// The weights may have another element type than the input; they determine the type of the result.
 pub fn is_of_runtime(call: &OpCall) -> bool {
     const IN_SPECIFICATION: i64 = 17;
     call.domain.is_empty() && call.op == "LayerNormalization" && call.opset < IN_SPECIFICATION

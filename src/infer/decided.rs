@@ -4,7 +4,7 @@ use super::Facts;
 use crate::graph::{GraphId, Model, NodeId};
 
 /// Returns the branch that an `If` with a constant condition runs, as attribute name and subgraph.
-/// Returns `None` for other nodes.
+/// Returns `None` if the node is not an `If`, or its condition is not constant.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
     if !node.is("If") {

@@ -6,7 +6,7 @@ use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
 
 /// Names that exporters write for unnamed dimensions.
-/// Treated as names, they would wrongly equate unrelated axes.
+/// If placeholders such as `?` became symbols, unrelated axes would wrongly have equal sizes.
 const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
 /// Converts a declared type to a fact. `dim` returns the size of a declared axis.
@@ -30,12 +30,12 @@ pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact
 
 /// Converts a declared type to a fact without named dimensions.
 ///
-/// Another graph may use the same names for other sizes.
+/// Named dimensions become unknown sizes, because another graph may use the same names for other sizes.
 pub fn numbers(ty: &Type) -> Fact {
     fact(ty, &mut |_, dim| of_element(dim))
 }
 
-/// Returns the size of a declared dimension; `None` if it is absent, negative or a placeholder.
+/// Returns the size of a declared dimension; `None` for an absent, negative or placeholder dimension.
 pub fn size(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
@@ -45,7 +45,8 @@ pub fn size(dim: &DeclaredDim) -> Size {
     }
 }
 
-/// Returns the size if it is a nonnegative number; a name may have a different value in each element.
+/// Returns the size of a declared dimension if it is a nonnegative number.
+/// A named size is unknown: in the element type of a sequence, it may differ from element to element.
 fn of_element(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) if *value >= 0 => super::shape::known(*value),

@@ -8,7 +8,8 @@ use crate::graph::dim::Bounds;
 pub const MAX_FOLLOWED: usize = 256;
 
 impl Elements {
-    /// Creates facts of a sequence with these elements; `otherwise` is the common fact if there are none.
+    /// Creates facts of a sequence with these elements.
+    /// `otherwise` is the fact common to all elements if the sequence is empty.
     pub fn each(facts: Vec<Fact>, otherwise: &Fact, bounds: &Bounds) -> Self {
         let all = facts.iter().cloned().map(Fact::without_values).reduce(|a, b| a.join(&b, bounds));
         let any = Box::new(all.unwrap_or_else(|| otherwise.clone()));
@@ -41,7 +42,7 @@ impl Elements {
         Ok(Elements { any, each })
     }
 
-    /// Returns the facts common to both; individual elements are kept only if the lengths are equal.
+    /// Returns the facts that hold for both sequences; element facts are kept if the lengths are equal.
     pub(super) fn join(&self, other: &Elements, bounds: &Bounds) -> Elements {
         let any = Box::new(self.any.join(&other.any, bounds));
         let each = match (&self.each, &other.each) {

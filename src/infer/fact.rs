@@ -66,7 +66,7 @@ pub enum ConstValue {
     Ints(Arc<[Size]>),
 }
 
-/// Facts about the elements of a sequence: a common one and, if tracked, one per element.
+/// Facts about the elements of a sequence: a common fact and, if tracked, one fact per element.
 ///
 /// Only sequences of at most [`MAX_FOLLOWED`](super::elements::MAX_FOLLOWED) elements have one fact per element.
 /// The type dereferences to the common fact.
@@ -77,7 +77,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Creates facts of a sequence of unknown length with this common fact.
+    /// Returns the element facts of a sequence of unknown length; `fact` holds for every element.
     pub fn any(fact: Fact) -> Self {
         Elements { any: Box::new(fact), each: None }
     }
@@ -151,7 +151,7 @@ impl TensorFact {
     }
 
     /// Returns the elements of a constant integer or bool tensor, or of [`ConstValue::Ints`].
-    /// They are in row-major order; unknown elements are `None`.
+    /// The elements are in row-major order; unknown elements are `None`.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         match &self.value {
             ConstValue::Ints(elements) => Some(elements.to_vec()),
@@ -201,7 +201,7 @@ impl Fact {
         Fact::Optional(Box::new(of))
     }
 
-    /// Returns the fact of a dense tensor; `None` for other kinds.
+    /// Returns the fact of a dense tensor, or `None` if the value is not known to be one.
     pub fn as_tensor(&self) -> Option<&TensorFact> {
         if let Fact::Tensor(tensor) = self { Some(tensor) } else { None }
     }
@@ -214,7 +214,7 @@ impl Fact {
         }
     }
 
-    /// Returns the type as schemas represent it; `None` if it is unknown or no schema can express it.
+    /// Returns the type as schemas represent it, or `None` for an unknown type, a map or an opaque value.
     pub fn value_type(&self) -> Option<ValueType> {
         Some(match self {
             Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),
@@ -237,7 +237,7 @@ impl Fact {
         }
     }
 
-    /// Returns the shape of a dense or sparse tensor; `None` for other and unknown kinds.
+    /// Returns the shape of a dense or sparse tensor, or `None` for values of any other or unknown kind.
     pub fn shape(&self) -> Option<&Shape> {
         match self {
             Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => Some(&tensor.shape),
@@ -245,22 +245,22 @@ impl Fact {
         }
     }
 
-    /// Returns the rank of a tensor; `None` if it is unknown.
+    /// Returns the rank of a tensor, or `None` if the rank is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.shape()?.rank()
     }
 
-    /// Returns the dimensions of a tensor; `None` if the rank is unknown.
+    /// Returns the dimensions of a tensor, or `None` if the rank is unknown.
     pub fn dims(&self) -> Option<&[Size]> {
         self.shape()?.dims()
     }
 
-    /// Like [`TensorFact::as_ints`]; `None` if this is not a dense tensor.
+    /// Like [`TensorFact::as_ints`], but returns `None` if the value is not a dense tensor.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         self.as_tensor()?.as_ints()
     }
 
-    /// Like [`TensorFact::as_const`]; `None` if this is not a dense tensor.
+    /// Like [`TensorFact::as_const`], but returns `None` if the value is not a dense tensor.
     pub fn as_const(&self) -> Option<&Arc<Array>> {
         self.as_tensor()?.as_const()
     }
@@ -278,7 +278,7 @@ impl From<TensorFact> for Fact {
 }
 
 impl fmt::Display for Fact {
-    /// Formats the type similarly to ONNX text: `float[batch, 4]`, `seq(float[...])`.
+    /// Formats the type similarly to ONNX text, such as `float[batch, 4]` or `seq(float[...])`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fact::Unknown => f.write_str("?"),

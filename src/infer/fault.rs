@@ -75,7 +75,7 @@ pub enum Fault {
     },
     /// The branches of an `If` produce outputs of different kind, element type or rank.
     ///
-    /// A different rank alone is valid, but most users of the output accept a single rank.
+    /// ONNX allows branch outputs of different ranks, but most users of the output accept a single rank.
     Branches {
         /// Output of the `If`.
         output: usize,
@@ -84,7 +84,7 @@ pub enum Fault {
     },
     /// The state of a loop changes in kind or element type between iterations.
     Carried {
-        /// Input of the loop with the initial state.
+        /// Index of the loop input that holds the initial state.
         input: usize,
         /// Difference between the states.
         what: Conflict,
@@ -97,14 +97,14 @@ pub enum Fault {
         shape: Shape,
         /// Constraint as written, such as `B [M]`.
         text: &'static str,
-        /// Required shape with its sizes, such as `[16]`; `None` if a size is unknown.
+        /// Required shapes, such as `[] or [16]`, or `None` if a size in one of them is unknown.
         required: Option<String>,
     },
     /// An attribute or input violates a constraint of the operator.
     Constraint {
         /// Attribute or input, by its name in the specification.
         name: &'static str,
-        /// Its value; `None` if it is unknown or long.
+        /// Value of the attribute or input, or `None` if the value is unknown or long.
         is: Option<String>,
         /// Predicate that completes the message after the name, such as "must be positive".
         why: &'static str,

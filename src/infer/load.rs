@@ -22,7 +22,7 @@ pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
     Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: ConstValue::Weight(id) }))
 }
 
-/// Returns the elements of a tensor; `None` if they are external or invalid.
+/// Returns the elements of a tensor, or `None` if the elements are unavailable or invalid.
 pub fn array(tensor: &Tensor) -> Option<Array> {
     let elem = tensor.elem()?;
     let dims: Vec<usize> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<_>>()?;

@@ -1,6 +1,7 @@
 //! Lattice of facts.
 //!
-//! [`Fact::meet`] combines two facts of one value. [`Fact::join`] keeps the common part of two facts.
+//! [`Fact::meet`] combines two facts of one value. [`Fact::join`] returns a fact that holds
+//! wherever either of two facts holds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::graph::dim::{Bounds, Dim};
 /// Contradiction between two facts of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conflict {
-    /// Different kinds, such as a tensor and a sequence.
+    /// Different kinds of values, such as a tensor and a sequence.
     Kind,
     /// Different element types.
     Elem(ElemType, ElemType),
@@ -31,7 +32,7 @@ pub enum Conflict {
     Length(usize, usize),
     /// Tensors that differ in an element.
     Element {
-        /// Index of the first such element in row-major order; 0 if it is unknown, as for strings.
+        /// Row-major index of the first differing element; 0 if the index is unknown, as for strings.
         index: usize,
     },
 }
@@ -50,7 +51,7 @@ impl fmt::Display for Conflict {
 }
 
 impl Fact {
-    /// Combines two true facts of one value into one.
+    /// Combines two facts that both hold for one value.
     ///
     /// Elements of float and complex constants are not compared, because their last bits depend on the order of
     /// evaluation. The result has the elements of `self`.
@@ -72,7 +73,7 @@ impl Fact {
         })
     }
 
-    /// Returns a fact that holds for both of two values.
+    /// Returns a fact that holds for every value for which `self` or `other` holds.
     pub fn join(&self, other: &Fact, bounds: &Bounds) -> Fact {
         match (self, other) {
             (a, b) if a == b => a.clone(),
@@ -88,7 +89,7 @@ impl Fact {
         }
     }
 
-    /// Returns only the kinds and element types.
+    /// Returns the fact reduced to kinds and element types.
     pub fn without_shapes(&self) -> Fact {
         match self {
             Fact::Tensor(tensor) => Fact::tensor(tensor.elem, Shape::UNKNOWN),
@@ -177,7 +178,7 @@ impl TensorFact {
 }
 
 impl Shape {
-    /// Combines two true shapes of one tensor into one.
+    /// Combines two shapes that both hold for one tensor.
     ///
     /// # Errors
     /// Returns the contradiction if the ranks or the sizes of an axis differ.
@@ -197,7 +198,9 @@ impl Shape {
         Ok(Shape::new(dims))
     }
 
-    /// Returns the common part of two shapes; unknown if their ranks differ.
+    /// Returns the shape with the dimensions that are equal in both shapes; other dimensions are unknown.
+    ///
+    /// If the ranks differ, the rank of the result is unknown.
     pub fn join(&self, other: &Shape, bounds: &Bounds) -> Shape {
         match (self.dims(), other.dims()) {
             (Some(a), Some(b)) if a.len() == b.len() => {
@@ -225,14 +228,14 @@ pub fn meet_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Result<Size, (Dim, Dim
             if a.equals(b, bounds).is_never() {
                 return Err((a.clone(), b.clone()));
             }
-            // `Ord::min` picks one of the expressions; `Dim::minimum` would build the minimum of their values.
+            // `Ord::min` picks one of the expressions; `Dim::minimum` would build the minimum of `a` and `b`.
             Ok(Some(Ord::min(a, b).clone()))
         }
         (a, b) => Ok(a.clone().or_else(|| b.clone())),
     }
 }
 
-/// Returns the size if both are always equal.
+/// Returns `a` if both sizes are known and always equal.
 fn join_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Size {
     let (a, b) = (a.as_ref()?, b.as_ref()?);
     a.equals(b, bounds).is_always().then(|| a.clone())

@@ -4,9 +4,9 @@
 //! `transfer` computes the output facts of one operator call from its input facts, for the graph and the e-graph.
 //! `execute` computes the constant values of a model, including subgraphs and sequences.
 //!
-//! **Invariant:** an inferred fact holds in every successful run; an unproved property stays unknown. Two
-//! assumptions about ordinary sizes are exceptions. `values/width` assumes that computed sizes do not overflow.
-//! `ops/reshape` assumes that a size computed for a target shape is not -1.
+//! **Invariant:** an inferred fact holds in every successful run; an unproved property stays unknown. The
+//! invariant has two exceptions. `values/width` assumes that computed sizes do not overflow. `ops/reshape`
+//! assumes that a size computed for a target shape is not -1.
 //!
 //! Declared types are compared with the inferred ones, and trusted only where inference finds nothing.
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::dim::{Dim, numel};
 
-/// A dimension, or a whole-number element of a tensor; `None` if it is unknown.
+/// A dimension, or a whole-number element of a tensor; `None` represents an unknown value.
 pub type Size = Option<Dim>;
 
 /// Shape of a tensor. The rank or any dimension may be unknown.
@@ -37,17 +37,17 @@ impl Shape {
         Shape::new(dims.iter().map(size).collect::<Vec<_>>())
     }
 
-    /// Returns the rank; `None` if it is unknown.
+    /// Returns the rank, or `None` if the rank is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.dims().map(<[Size]>::len)
     }
 
-    /// Returns the dimensions; `None` if the rank is unknown.
+    /// Returns the dimensions, or `None` if the rank is unknown.
     pub fn dims(&self) -> Option<&[Size]> {
         self.0.as_deref()
     }
 
-    /// Returns the dimension of an axis; `None` if it is unknown or the axis is out of range.
+    /// Returns the dimension of an axis, or `None` if the dimension is unknown or the axis is out of range.
     pub fn dim(&self, axis: usize) -> Option<&Dim> {
         self.dims()?.get(axis)?.as_ref()
     }
@@ -68,13 +68,13 @@ impl Shape {
         self.dims()?.iter().map(number).collect()
     }
 
-    /// Returns the number of elements; `None` if it is unknown.
+    /// Returns the number of elements, or `None` if this number is unknown.
     pub fn numel(&self) -> Size {
         product(self.dims()?)
     }
 
-    /// Returns the product of the static dimensions, which divides the number of elements.
-    /// It is `None` if the rank is unknown or a dimension is 0.
+    /// Returns the product of the static dimensions; this product divides the number of elements.
+    /// Returns `None` if the rank is unknown, a dimension is 0, or the product overflows `i64`.
     pub fn static_part(&self) -> Option<i64> {
         let sizes = self.dims()?.iter().flatten().filter_map(Dim::as_const);
         let part = sizes.into_iter().try_fold(1_i64, i64::checked_mul)?;
@@ -91,7 +91,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Returns the product of all sizes; 0 if one is 0, even if others are unknown.
+/// Returns the product of all sizes; returns 0 if any size is 0, even if other sizes are unknown.
 pub fn product(sizes: &[Size]) -> Size {
     if sizes.iter().any(|size| is(size, 0)) {
         return known(0);
@@ -110,22 +110,22 @@ pub fn is(size: &Size, n: i64) -> bool {
     number(size) == Some(n)
 }
 
-/// Returns the size as a number; `None` if it is symbolic or unknown.
+/// Returns the size as a number, or `None` if the size is symbolic or unknown.
 pub fn number(size: &Size) -> Option<i64> {
     size.as_ref()?.as_const()
 }
 
-/// Returns the sum of two sizes; `None` if one is unknown or the sum overflows.
+/// Returns the sum of two sizes, or `None` if a size is unknown or the sum overflows.
 pub fn add(a: &Size, b: &Size) -> Size {
     a.as_ref()?.add(b.as_ref()?)
 }
 
-/// Returns the difference of two sizes; `None` if one is unknown or the difference overflows.
+/// Returns the difference of two sizes, or `None` if a size is unknown or the difference overflows.
 pub fn sub(a: &Size, b: &Size) -> Size {
     a.as_ref()?.sub(b.as_ref()?)
 }
 
-/// Returns the product of two sizes; 0 if one is 0, even if the other is unknown.
+/// Returns the product of two sizes; returns 0 if either size is 0, even if the other size is unknown.
 pub fn mul(a: &Size, b: &Size) -> Size {
     if is(a, 0) || is(b, 0) {
         return known(0);

@@ -28,7 +28,7 @@ pub(super) fn element_types(cx: &mut Cx) {
     }
 }
 
-/// Returns the type parameter of a formal; `None` if it has none, or if its values may differ in type.
+/// Returns the type parameter of a formal, or `None` for a fixed type or heterogeneous variadic values.
 fn param_of(formal: &Formal) -> Option<usize> {
     match (formal.ty, formal.option) {
         (_, Arity::Variadic { homogeneous: false, .. }) => None,
@@ -78,7 +78,9 @@ fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
     }
 }
 
-/// Returns the fact of the single kind among the allowed types; `Unknown` if there are several kinds.
+/// Returns the fact of the only kind among the allowed types, such as tensor or sequence.
+///
+/// Returns `Unknown` if values of several kinds are allowed.
 fn only_kind(allowed: &TypeSet, elem: Option<ElemType>) -> Fact {
     let TypeSet { tensor, seq, optional, optional_seq, sparse, others } = allowed;
     let kinds = [*tensor, *seq, *optional, *optional_seq, *sparse].map(|bits| bits != 0);

@@ -5,7 +5,7 @@ use crate::graph::{Model, TensorData};
 
 /// Operators of `ai.onnx` that are folded on weights, sorted by name.
 ///
-/// Each takes time linear in the sizes of its inputs and output.
+/// Each of these operators takes time linear in the sizes of its inputs and output.
 const ARITHMETIC: [&str; 18] = [
     "Add",
     "Cast",

@@ -20,16 +20,16 @@ pub enum Fault {
     NoLocation,
     /// The file does not exist, is not a regular file, or cannot be read.
     NoFile {
-        /// Location as the tensor states it.
+        /// Value of the entry `location` of the tensor.
         location: String,
-        /// Relative clause for messages, without "which": "does not exist".
+        /// Relative clause for messages, without "which", such as "does not exist".
         how: String,
     },
     /// The location is outside of the directory of the model.
     Escapes {
-        /// Location as the tensor states it.
+        /// Value of the entry `location` of the tensor.
         location: String,
-        /// Relative clause for messages, without "which": "leads out of the directory of the model".
+        /// Relative clause for messages, without "which", such as "leads out of the directory of the model".
         how: &'static str,
     },
     /// `offset` or `length` is not a non-negative integer.
@@ -52,13 +52,13 @@ pub enum Fault {
         end: u64,
         /// Size of the file, in bytes.
         size: u64,
-        /// Location as the tensor states it.
+        /// Value of the entry `location` of the tensor.
         location: String,
     },
 }
 
 impl fmt::Display for Fault {
-    /// Writes a predicate that follows the name of the tensor: "ends at byte 24 of …".
+    /// Writes a predicate that follows the name of the tensor, such as "ends at byte 24 of …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::NoLocation => f.write_str("is external but has no `location`"),
@@ -142,7 +142,7 @@ pub fn location(entries: &Metadata) -> Result<&str, Fault> {
 
 /// Returns the path of the regular file at `location` in the `folders`, with symbolic links resolved.
 ///
-/// The resolved path must be in one of them, too. This is the rule of ONNX Runtime.
+/// The resolved path must be in one of the `folders`, too, as ONNX Runtime requires.
 pub fn locate(folders: &DataFolders, location: &str) -> Result<PathBuf, Fault> {
     let escapes = |how| Fault::Escapes { location: location.to_owned(), how };
     if let Some(how) = leaves_folder(location) {

@@ -22,7 +22,7 @@ pub enum Object {
     List(Vec<Id>),
     /// Dictionary: keys and values, in order.
     Dict(Vec<(Id, Id)>),
-    /// Global name of a function or class, as module and name: `torch._utils _rebuild_tensor_v2`.
+    /// Global name of a function or class: module and name, such as `torch._utils _rebuild_tensor_v2`.
     Name(Arc<str>),
     /// Object referenced by a persistent id.
     Persistent(Id),

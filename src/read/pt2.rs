@@ -53,9 +53,11 @@ pub struct Update {
 /// Treatment of tensors that cannot be slices of the file: deflated or not contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// They are copied into memory.
+    /// The tensors are copied into memory.
     Made,
-    /// Only small tensors are copied. Others become external tensors, which suffices for types and shapes.
+    /// Only small tensors are copied.
+    ///
+    /// Larger tensors become external tensors, which suffices for types and shapes.
     LeftOut,
 }
 
@@ -71,12 +73,12 @@ pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding
 
 fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Exported, String> {
     let program: schema::Program =
-        serde_json::from_slice(json).map_err(|error| format!("its program cannot be parsed: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("the program cannot be parsed: {error}"))?;
     let major = program.schema_version.major;
     if major > schema::NEWEST_MAJOR {
         let newest = schema::NEWEST_MAJOR;
         return Err(format!(
-            "its program has schema version {major}; the newest supported version is {newest}"
+            "the program has schema version {major}; the newest supported version is {newest}"
         ));
     }
     let signature = &program.graph_module.signature;
@@ -88,7 +90,7 @@ fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Expo
 
 fn parse(json: &[u8]) -> Result<Trace, String> {
     let program =
-        serde_json::from_slice(json).map_err(|error| format!("its program cannot be parsed: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("the program cannot be parsed: {error}"))?;
     Ok(lower::lower(&program)?.0)
 }
 

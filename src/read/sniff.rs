@@ -50,7 +50,7 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
     }
 }
 
-/// Returns the sample as text, without an incomplete last character; `None` if it is not text.
+/// Returns the sample as text, without an incomplete last character, or `None` if it is binary.
 ///
 /// A `ModelProto` starts with a control character or contains one soon: its lengths and field numbers are
 /// small.

@@ -17,7 +17,7 @@ use crate::torch::types::elem_by_torch_name;
 /// Tensors by their module path: `encoder.0.weight`.
 pub type State = FxHashMap<String, Tensor>;
 
-/// Maximum size of an inflated pickle, in bytes. It has about a hundred bytes per tensor.
+/// Maximum size of an inflated pickle, in bytes. A pickle has about a hundred bytes per tensor.
 const MAX_PICKLE: u64 = 64 << 20;
 
 /// Maximum nesting of dictionaries and modules.
@@ -42,7 +42,7 @@ pub fn read(bytes: &Bytes) -> Result<State, String> {
     if let Some(order) = names.iter().find(|name| is_file(name, "byteorder"))
         && zipped::inflate(&mut archive, order, MAX_PICKLE)?.starts_with(b"big")
     {
-        return Err("its tensors are big-endian, which is not supported".to_owned());
+        return Err("the tensors are big-endian, which is not supported".to_owned());
     }
     let content = zipped::inflate(&mut archive, pickle, MAX_PICKLE)?;
     let objects = pickle::read(&content).map_err(|why| format!("`{pickle}` {why}"))?;
@@ -75,7 +75,7 @@ impl Reader<'_> {
         self.visited += 1;
         // Objects can contain themselves.
         if self.depth > MAX_DEPTH || self.visited > MAX_VISITED {
-            return Err("its objects are cyclic or nested too deeply".to_owned());
+            return Err("the objects are cyclic or nested too deeply".to_owned());
         }
         self.depth += 1;
         self.look(id, path)?;
@@ -110,7 +110,7 @@ impl Reader<'_> {
 
     /// Evaluates a call that rebuilds a tensor.
     ///
-    /// Calls that build empty dictionaries or lists of numbers are ignored. All other calls are errors.
+    /// Calls that build empty dictionaries or lists of numbers are ignored. Any other call is an error.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         let arguments = self.list(arguments).to_vec();
         match self.name(callee) {
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 self.state.insert(name, tensor);
                 Ok(())
             }
-            // TorchScript's lists of numbers.
+            // TorchScript creates lists of numbers by calls of `build_…`.
             name if name.starts_with("torch.jit._pickle build_") => Ok(()),
             name => Err(refused(name)),
         }
@@ -175,7 +175,10 @@ impl Reader<'_> {
 }
 
 fn refused(name: &str) -> String {
-    format!("it contains more than plain tensors: loading it would run `{}`", name.replace(' ', "."))
+    format!(
+        "the file contains more than plain tensors: loading the file would run `{}`",
+        name.replace(' ', ".")
+    )
 }
 
 /// Returns the element type of a storage class.
@@ -185,12 +188,12 @@ fn elem(class: &str) -> Option<ElemType> {
 
 /// Parses a `.safetensors` file: the header length, a JSON header, the elements.
 fn safetensors(bytes: &Bytes) -> Result<State, String> {
-    let unknown = || "it is not a `torch.save` state dict, `.safetensors` or `.npz` file".to_owned();
+    let unknown = || "the file is not a `torch.save` state dict, `.safetensors` or `.npz` file".to_owned();
     let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(unknown)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
     let header = rest.get(..length).filter(|header| header.starts_with(b"{")).ok_or_else(unknown)?;
     let header: serde_json::Map<String, Json> =
-        serde_json::from_slice(header).map_err(|error| format!("its header is not valid JSON: {error}"))?;
+        serde_json::from_slice(header).map_err(|error| format!("the header is not valid JSON: {error}"))?;
     let data = bytes.slice(8 + length..);
     let tensors = header.into_iter().filter(|(name, _)| name != "__metadata__");
     tensors
@@ -244,7 +247,7 @@ mod tests {
 
     #[test]
     fn cyclic_objects_are_rejected() {
-        let too_often = "its objects are cyclic or nested too deeply";
+        let too_often = "the objects are cyclic or nested too deeply";
         check(b"\x80\x02c__torch__\nM\n)\x81q\x00h\x00b.", too_often);
         check(b"\x80\x02}q\x00X\x0a\x00\x00\x00state_dicth\x00s.", too_often);
         check(b"\x80\x02]q\x00ctorch._utils\n_rebuild_parameter\nh\x00Rq\x01h\x00h\x01a0.", too_often);
@@ -252,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_pickle_that_calls_other_functions_is_rejected() {
-        let why = "it contains more than plain tensors: loading it would run `os.system`";
+        let why = "the file contains more than plain tensors: loading the file would run `os.system`";
         check(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00exittR.", why);
     }
 }

@@ -82,10 +82,10 @@ impl Layout {
         self.span == 0 || dense && self.offset == 0
     }
 
-    /// Returns the tensor; `data` is the start of its storage.
+    /// Returns the tensor; `data` is the start of the storage.
     pub fn tensor(self, data: &Bytes) -> Result<Tensor, String> {
         let raw = match data.get(..self.span) {
-            None => return Err(format!("needs {}, and its storage has fewer", counted(self.span, "byte"))),
+            None => return Err(format!("needs {}, but its storage is smaller", counted(self.span, "byte"))),
             Some(_) if self.is_plain() => data.slice(..self.span),
             Some(_) => self.gathered(data)?,
         };

@@ -1,9 +1,9 @@
 //! Parses printed TorchScript graphs, alone or within a log.
 //!
-//! `print(traced.graph)`, `traced.inlined_graph` and an export with `verbose=True` print such graphs, with
-//! operators of PyTorch or ONNX. The text has no specified grammar; the parser follows the printer in
-//! `torch/csrc/jit/ir/ir.cpp`, including notations of early releases. Parsing takes linear time and never
-//! fails: lines that the parser does not recognize are skipped, and one finding reports them.
+//! `print(traced.graph)`, `print(traced.inlined_graph)` and an export with `verbose=True` print TorchScript
+//! graphs with operators of PyTorch or ONNX. The text has no specified grammar; the parser follows the
+//! printer in `torch/csrc/jit/ir/ir.cpp`, including notations of early releases. Parsing takes linear time
+//! and never fails: lines that the parser does not recognize are skipped, and one finding reports them.
 
 mod cursor;
 mod find;
@@ -29,7 +29,7 @@ pub fn is_torchscript(text: &str) -> bool {
 
 /// Returns all graphs of a text, in order.
 ///
-/// If some could not be read in full, one finding reports the first and the number of others.
+/// If graphs could not be read in full, one finding reports the first of them and the number of the others.
 pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
     let mut traces = Vec::new();
     let mut unread = None;
@@ -83,7 +83,7 @@ fn number_lines(trace: &mut Trace, mut line: u32) {
 
 /// Reports the unread part of a graph that starts on `line`.
 ///
-/// `unread` has the start of the first unread line and the number of such lines. If it is `None`, the end of
+/// `unread` has the start of the first unread line and the number of such lines. If `unread` is `None`, the end of
 /// the graph is missing.
 fn not_in_full(graph: &str, line: u32, unread: Option<(usize, usize)>) -> Finding {
     match unread {

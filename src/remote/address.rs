@@ -22,7 +22,7 @@ pub fn is_private(address: IpAddr) -> bool {
 
 fn is_private_v4(address: Ipv4Addr) -> bool {
     let [first, second, ..] = address.octets();
-    // 100.64.0.0/10 are addresses behind a carrier's NAT, 192.0.0.0/24 and 198.18.0.0/15 internal ones.
+    // 100.64.0.0/10 are addresses behind a carrier's NAT, 192.0.0.0/24 and 198.18.0.0/15 are internal.
     let is_shared = first == 100 && (64..128).contains(&second);
     let is_internal = address.octets()[..3] == [192, 0, 0] || first == 198 && (18..20).contains(&second);
     address.is_private()
@@ -37,7 +37,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
 
 fn is_private_v6(address: Ipv6Addr) -> bool {
     let [first, second, .., high, low] = address.segments();
-    // The prefix that translates an IPv4 address.
+    // The prefix 64:ff9b::/32 marks a translated IPv4 address.
     let is_translated = first == 0x64 && second == 0xff9b;
     let [a, b, c, d] = [(high >> 8) as u8, high as u8, (low >> 8) as u8, low as u8];
     address.is_loopback()
@@ -59,7 +59,7 @@ pub async fn leads_to_private(url: &Url) -> bool {
     }
 }
 
-/// Returns whether a host that is an address, or `localhost`, is private; `None` for other names.
+/// Returns whether an address or `localhost` is private, or `None` for any host name but `localhost`.
 fn literal(host: &str) -> Option<bool> {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
     address.map(is_private).or_else(|| is_loopback(host).then_some(true))

@@ -17,12 +17,12 @@ impl Blocks {
         Some(block.slice(from..to))
     }
 
-    /// Returns the longest start of a file in one block.
+    /// Returns the block at the start of the file, or no bytes if there is no such block.
     pub fn start(&self) -> Bytes {
         self.0.get(&0).cloned().unwrap_or_default()
     }
 
-    /// Adds a block; of two blocks with one offset, the longer one is kept.
+    /// Adds a block; if two blocks have one offset, the longer block is kept.
     pub fn insert(&mut self, offset: u64, block: Bytes) {
         let known = self.0.entry(offset).or_default();
         if known.len() < block.len() {

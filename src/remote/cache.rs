@@ -1,7 +1,7 @@
 //! Cache of read ranges on disk. An entry is valid while the file on the server has the same ETag.
 //!
-//! Its folder is `ONNX_LINT_CACHE_DIR`, or `onnx-lint` in the platform's folder of caches. It has [`SHARDS`]
-//! subfolders, each with at most [`SHARD_BYTES`]: the oldest entries are removed first.
+//! The cache folder is `ONNX_LINT_CACHE_DIR`, or `onnx-lint` in the platform's folder of caches. The cache
+//! folder has [`SHARDS`] subfolders, each with at most [`SHARD_BYTES`]: the oldest entries are removed first.
 
 use std::env;
 use std::fs;
@@ -42,8 +42,8 @@ pub fn load(uri: &Uri) -> Option<Entry> {
 
 /// Stores the entry of a file, unless its URI has a query or credentials.
 ///
-/// An ETag tells the versions of one URL only, and the query is not stored. A failure is ignored: the next run reads
-/// the file again.
+/// An ETag distinguishes only versions of the same URL, and the cache stores URLs without queries. A failed
+/// write is ignored: the next run reads the file from the server again.
 pub fn save(uri: &Uri, entry: &Entry) {
     let Some(path) = path(uri) else { return };
     let Some(shard) = path.parent() else { return };
@@ -59,7 +59,7 @@ pub fn save(uri: &Uri, entry: &Entry) {
     }
 }
 
-/// Returns the folder of the cache; `None` if the environment names none.
+/// Returns the folder of the cache, or `None` if no environment variable names a folder.
 fn folder() -> Option<PathBuf> {
     let var = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = var("ONNX_LINT_CACHE_DIR") {
@@ -78,7 +78,7 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the path of an entry; `None` if the file is not cached.
+/// Returns the path of an entry, or `None` if the file is not cached.
 fn path(uri: &Uri) -> Option<PathBuf> {
     let folder = folder().filter(|_| !uri.has_secrets())?;
     let hash = hash(uri.shown().as_bytes());
@@ -104,7 +104,7 @@ fn encode(uri: &Uri, entry: &Entry) -> Vec<u8> {
     bytes
 }
 
-/// Returns the entry; `None` if it is of another file or damaged.
+/// Decodes a cache entry, or returns `None` if the entry is damaged or belongs to another URI.
 fn decode(bytes: Bytes, uri: &Uri) -> Option<Entry> {
     let end = bytes.len().checked_sub(8)?;
     let (mut rest, mut sum) = (bytes.slice(..end), bytes.slice(end..));

@@ -44,7 +44,7 @@ pub fn failure(error: &object_store::Error, scheme: Scheme) -> Failure {
     if let Some(status) = status(&text) {
         return Failure::Status(status);
     }
-    // Texts of object_store's private errors about the header `Content-Range`.
+    // The private errors of object_store about the header `Content-Range` contain these texts.
     if text.contains("Content-Range") || text.contains("CONTENT_RANGE") || text.contains("Requested ") {
         return Failure::WrongRange;
     }

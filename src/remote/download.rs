@@ -10,7 +10,8 @@ use super::{Failure, Limits, Uri, request};
 /// Downloads a file to `path`, of at most `limit` bytes.
 ///
 /// # Errors
-/// The file is not available or too large, or cannot be written. The file at `path` is then incomplete.
+/// The file is not available or too large, or cannot be written. After an error, the file at
+/// `path` is incomplete.
 pub fn download(uri: &Uri, path: &Path, limit: u64, limits: Limits) -> Result<(), Failure> {
     let unwritable =
         |error| Failure::Configuration(format!("the temporary file: {}", crate::diag::reason(&error)));

@@ -20,13 +20,13 @@ pub enum Failure {
     NoTls(Scheme),
     /// The server does not support ranges, and the file exceeds this limit, in bytes.
     NoRanges(u64),
-    /// The server sends another range than the requested one, or no range where one is promised.
+    /// The server sends a range other than the requested range, or no range although it supports ranges.
     WrongRange,
     /// The server has no bytes in the requested range.
     PastEnd,
     /// The server sends more bytes than requested.
     TooLong,
-    /// The response ends early: the number of received and of expected bytes.
+    /// The response ends early; contains the numbers of received and of expected bytes.
     TooShort(u64, u64),
     /// The file still has the ETag that the caller knows, so that it is not read.
     Known,
@@ -36,17 +36,17 @@ pub enum Failure {
     Memory(u64),
     /// The file is larger than the limit of a download, in bytes.
     TooLarge(u64),
-    /// The server redirects to a place that is not allowed; the reason.
+    /// The server redirects to an address that is not allowed; contains the reason.
     Redirect(String),
     /// The store is in another region.
     Region,
     /// The server responds with an error status.
     Status(u16),
-    /// The time is over, in seconds.
+    /// The deadline has passed; contains the time limit in seconds.
     Deadline(u64),
     /// The server does not respond in time.
     Timeout,
-    /// The connection fails; the reason.
+    /// The connection fails; contains the reason.
     Connection(String),
     /// This build does not support URIs.
     Unsupported,

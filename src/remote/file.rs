@@ -15,13 +15,13 @@ use super::store::{self, Located};
 use super::{Failure, Limits, Uri};
 use crate::graph::RangeRead;
 
-/// Number of bytes of the first request. They determine the type of the file.
+/// Number of bytes of the first request, enough to detect the file type.
 const FIRST: u64 = 64 << 10;
 
-/// Size up to which a file stays in memory after it is linted, for its comments, in bytes.
+/// Maximum size in bytes of a file that [`RemoteFile::finish`] keeps in memory.
 const KEPT: u64 = 1 << 20;
 
-/// A remote file. It is read in ranges, each of which is read once.
+/// Remote file that is read in ranges, each range once.
 #[derive(Debug)]
 pub struct RemoteFile {
     uri: Uri,
@@ -46,7 +46,7 @@ struct State {
     blocks: Blocks,
     /// Number of bytes that were read.
     read: u64,
-    /// Whether the cache lacks blocks.
+    /// Whether `blocks` contains bytes that are not in the cache on disk.
     is_new: bool,
     failure: Option<Failure>,
 }
@@ -72,8 +72,8 @@ impl Server {
 /// Opens a remote file and reads its start.
 ///
 /// # Errors
-/// The file does not exist or cannot be accessed, or it has the ETag `known`. A file of a server without ranges is read
-/// as a whole, within the limit of memory.
+/// The file does not exist or cannot be accessed, or it has the ETag `known`. If the server
+/// does not support range requests, the whole file is read, and must not exceed the memory limit.
 pub fn open(uri: &Uri, limits: Limits, known: Option<&str>) -> Result<RemoteFile, Failure> {
     let server = Server::new(uri, limits)?;
     let cached = (limits.cache && known.is_none()).then(|| cache::load(uri)).flatten();
@@ -132,7 +132,7 @@ fn whole(server: &Server, uri: &Uri, limits: Limits) -> Result<(Bytes, ObjectMet
 }
 
 impl RemoteFile {
-    /// Returns the ETag, which changes with the content; `None` if the server has none.
+    /// Returns the ETag, which changes with the content; `None` if the server sends no ETag.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
     }
@@ -187,7 +187,7 @@ impl RemoteFile {
 
     /// Requests a range of a file that must not have changed.
     fn request(&self, offset: u64, len: usize) -> Result<Bytes, Failure> {
-        // A weak ETag never fulfills the condition, so it is compared below.
+        // A weak ETag never fulfills the condition, so weak ETags are compared below.
         let same = self.etag.clone().filter(|etag| !etag.starts_with("W/"));
         let conditions = Conditions { same, ..Conditions::default() };
         let (located, scheme) = (&self.server.located, self.uri.scheme());

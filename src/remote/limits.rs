@@ -14,7 +14,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Returns 5 minutes and 512 MB, with the cache.
+    /// Returns limits of 5 minutes and 512 MB, with the cache enabled.
     fn default() -> Self {
         Limits { deadline: Duration::from_secs(300), memory: 512 << 20, cache: true }
     }

@@ -59,7 +59,7 @@ pub async fn range(
 
 /// Requests the whole file, and passes it to `sink` piece by piece.
 ///
-/// Returns its metadata, with the received size.
+/// Returns the metadata of the file; its size is the number of received bytes.
 pub async fn whole(
     (store, path): &Located,
     mut sink: impl FnMut(&[u8]) -> Result<(), Failure>,

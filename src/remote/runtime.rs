@@ -15,14 +15,14 @@ use super::{Failure, Scheme};
 /// Time to establish a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time without a byte after which a request fails.
+/// Maximum time without receiving a byte; after that, a request fails.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runtime of asynchronous requests, and what they share.
+/// Runtime for asynchronous requests, with the clients and object stores that they share.
 #[derive(Debug)]
 pub struct Runtime {
     pub tokio: runtime::Runtime,
-    /// Client for places that the user names.
+    /// Client for URIs that the user specifies.
     pub direct: reqwest::Client,
     /// Client that refuses private addresses.
     pub public: reqwest::Client,

@@ -25,7 +25,7 @@ const MOST_REDIRECTS: usize = 8;
 /// Length of a body whose length the server does not state.
 pub const UNKNOWN_LENGTH: u64 = u64::MAX;
 
-/// Time in which a metadata service of a cloud must respond, which is in the local network.
+/// Time in which the metadata service of a cloud, a server in the local network, must respond.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Hosts of the metadata services that provide credentials to machines of a cloud.
@@ -35,7 +35,7 @@ const METADATA_HOSTS: [&str; 4] =
 /// Sends the requests of object stores.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Client for the place that the user names.
+    /// Client for the URI that the user specifies.
     pub direct: reqwest::Client,
     /// Client for redirects of a public server: it refuses private addresses.
     pub public: reqwest::Client,
@@ -104,7 +104,7 @@ impl Service {
             *request.uri_mut() = next.as_str().parse().map_err(|_| redirect("an invalid address"))?;
             at = next;
         }
-        Err(redirect("more than eight places in a row"))
+        Err(redirect("more than eight addresses in a row"))
     }
 
     async fn client_for(&self, start: &Url) -> &reqwest::Client {
@@ -123,7 +123,7 @@ fn redirect(where_to: &str) -> HttpError {
     fail(Failure::Redirect(where_to.to_owned()))
 }
 
-/// Returns the target of a redirect; `None` if the response is no redirect.
+/// Returns the target of a redirect, or `None` if the response is no redirect.
 fn target(at: &Url, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
     let status = response.status();
     if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
@@ -136,7 +136,7 @@ fn target(at: &Url, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
 
 /// Checks that a redirect keeps encryption, and does not lead into a private network.
 ///
-/// A private server may redirect to another one.
+/// A private server may redirect to another private server.
 async fn check_redirect(start: &Url, next: &Url) -> Result<(), HttpError> {
     let is_local = |url: &Url| url.scheme() == "http" && url.host_str().is_some_and(is_loopback);
     match next.scheme() {
@@ -172,7 +172,7 @@ fn checked(request: &HttpRequest, response: HttpResponse) -> Result<HttpResponse
 /// Adds headers that object_store requires and a server may omit: the length of the body, and a date.
 fn with_length(mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
-    // The date is not used, and not every server formats it as object_store requires.
+    // `Last-Modified` is not used, and not every server formats it as object_store requires.
     headers.insert(LAST_MODIFIED, HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"));
     headers.entry(CONTENT_LENGTH).or_insert(HeaderValue::from(UNKNOWN_LENGTH));
     response
@@ -182,7 +182,8 @@ fn with_length(mut response: HttpResponse) -> HttpResponse {
 mod tests {
     use super::*;
 
-    /// Checks a redirect between two places; `expected` is where it must not lead, or empty.
+    /// Checks a redirect from `start` to `next`; `expected` describes the refused address, or is empty if
+    /// the redirect is allowed.
     fn check(start: &str, next: &str, expected: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let url = |text: &str| text.parse::<Url>().expect("a URL");

@@ -9,7 +9,7 @@ use super::{Failure, Limits, RemoteFile, Uri, open};
 pub struct Source {
     uri: Uri,
     limits: Limits,
-    /// ETag with which the file need not be read.
+    /// ETag of the known version of the file, which need not be read.
     known: Option<Arc<str>>,
     file: Arc<OnceLock<Result<Arc<RemoteFile>, Failure>>>,
 }
@@ -20,7 +20,7 @@ impl Source {
         Source { uri, limits, known: None, file: Arc::default() }
     }
 
-    /// Does not read the file while it has this ETag: opening it then fails with [`Failure::Known`].
+    /// Skips a file that still has this ETag: opening the file then fails with [`Failure::Known`].
     pub fn unless(self, etag: &str) -> Self {
         Source { known: Some(Arc::from(etag)), ..self }
     }

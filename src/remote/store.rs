@@ -17,7 +17,7 @@ use super::service::Service;
 use super::uri::is_loopback;
 use super::{Failure, Scheme, Uri};
 
-/// Where a file is: its store, and its path there.
+/// Location of a file: its store, and its path in the store.
 pub type Located = (Arc<dyn ObjectStore>, Path);
 
 /// Server of Hugging Face, unless `HF_ENDPOINT` names another one.
@@ -109,7 +109,7 @@ fn hugging_face(uri: &Uri) -> Result<String, Failure> {
     Ok(url.into())
 }
 
-/// Returns the store of a bucket. Its credentials are those of the environment.
+/// Returns the object store of a bucket, with credentials from the environment.
 fn bucket_store(uri: &Uri, bucket: &str, runtime: &Runtime) -> Result<Arc<dyn ObjectStore>, Failure> {
     let key = (uri.scheme(), bucket.to_owned());
     let mut stores = runtime.stores.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,13 +8,13 @@ use std::sync::Arc;
 pub enum Scheme {
     /// `https://`; also `http://` to this machine.
     Http,
-    /// `s3://BUCKET/KEY`: Amazon S3, and servers with the same interface.
+    /// `s3://BUCKET/KEY` in Amazon S3, or on a server with the same interface.
     S3,
-    /// `gs://BUCKET/KEY`: Google Cloud Storage.
+    /// `gs://BUCKET/KEY` in Google Cloud Storage.
     Gs,
-    /// `az://CONTAINER/KEY`: Azure Blob Storage.
+    /// `az://CONTAINER/KEY` in Azure Blob Storage.
     Az,
-    /// `hf://ORG/REPOSITORY[@REVISION]/PATH`: Hugging Face.
+    /// `hf://ORG/REPOSITORY[@REVISION]/PATH` on Hugging Face.
     Hf,
 }
 
@@ -65,7 +65,7 @@ impl Uri {
         self.scheme
     }
 
-    /// Returns the URI as given. It may contain credentials, and must not be shown.
+    /// Returns the URI as given, which may contain credentials and must not be shown.
     pub fn secret(&self) -> &str {
         &self.text
     }
@@ -80,7 +80,7 @@ impl Uri {
         self.text != self.shown
     }
 
-    /// Returns the part after `://`, without query and fragment for protocols that have none.
+    /// Returns the part after `://`, including a query and a fragment.
     pub fn rest(&self) -> &str {
         self.text.split_once("://").map_or("", |(_, rest)| rest)
     }

@@ -10,7 +10,7 @@ use super::aten;
 use super::model::{Domain, Schema};
 use super::table::DOMAINS;
 
-/// Operator with a schema in ai.onnx that ONNX Runtime adds, and ONNX does not have.
+/// Operator that ONNX Runtime adds to ai.onnx, and that the ONNX specification lacks.
 pub const ADDED_BY_ONNX_RUNTIME: &str = "SimplifiedLayerNormalization";
 
 /// Returns a domain; `ai.onnx` is an alias of `""`.
@@ -48,7 +48,7 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     of_domain.and_then(|ops| ops.get(name)).copied().unwrap_or_default()
 }
 
-/// Index of the versions by domain and name, because every node is looked up.
+/// Index of the versions by domain and name, so that the lookup of each node is fast.
 static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLock::new(|| {
     let of_domain = |domain: &'static Domain| {
         let ops = domain.schemas.chunk_by(|a, b| a.name == b.name);
@@ -59,36 +59,38 @@ static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLoc
 
 /// Returns the version of an operator at an opset: the newest one that is not newer than the opset.
 ///
-/// It may be deprecated; see [`Schema::deprecated`].
+/// The version may be deprecated; see [`Schema::deprecated`].
 pub fn lookup(domain: &str, name: &str, opset: u16) -> Option<&'static Schema> {
     let versions = versions(domain, name);
     let newer = versions.partition_point(|schema| schema.since <= opset);
     newer.checked_sub(1).map(|at| &versions[at])
 }
 
-/// Returns the version that a name without epoch refers to at an opset.
+/// Returns the version that an operator name without `@version` refers to at an opset.
 ///
-/// This is the version at the opset or, if there is no such version or no opset, the first version.
+/// Returns the version in force at the opset. Without an opset, or if the operator was added later, returns
+/// the first version.
 pub fn meant_plainly(domain: &str, name: &str, opset: Option<i64>) -> Option<&'static Schema> {
     let opset = opset.and_then(|opset| u16::try_from(opset).ok());
     let in_force = opset.and_then(|opset| lookup(domain, name, opset));
     in_force.or_else(|| versions(domain, name).first())
 }
 
-/// Returns the epochs of an operator, oldest first, each as the number of its first version.
+/// Returns the first version of an operator, and the versions that changed its semantics, oldest first.
+/// Each of these versions begins an epoch (see [`super`]).
 pub fn epochs(domain: &str, name: &str) -> impl Iterator<Item = u16> {
     versions(domain, name).chunk_by(|a, b| a.epoch == b.epoch).map(|versions| versions[0].epoch)
 }
 
-/// Returns the version of an operator at an opset, if it belongs to `epoch` and is not deprecated.
+/// Returns an operator's version at an opset, if it has this [`Schema::epoch`] and is not deprecated.
 pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Option<&'static Schema> {
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
-/// Returns the first version that has all attributes in `names`, from `schema` to the end of its epoch.
+/// Returns the first version since `schema` that has equal semantics and all attributes in `names`.
 ///
-/// Returns `schema` if none of these versions has all of them. The semantics of an attribute do not change within
-/// an epoch.
+/// Returns `schema` if there is no such version. Versions with the same [`Schema::epoch`] have equal
+/// semantics.
 pub fn with_attributes<'a>(
     schema: &'static Schema,
     names: impl Iterator<Item = &'a str> + Clone,

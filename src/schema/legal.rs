@@ -17,7 +17,7 @@ pub struct OpUse<'a> {
     pub domain: &'a str,
     /// Name of the operator.
     pub name: &'a str,
-    /// Epoch of the node; `None` for the epoch in force at the opset.
+    /// First version with the node's semantics; `None` accepts the semantics at any opset.
     pub epoch: Option<u16>,
     /// Attributes.
     pub attrs: &'a [AttrUse<'a>],
@@ -44,7 +44,7 @@ pub enum Operand {
     Present {
         /// Type; `None` if unknown, or of a kind that [`ValueType`] lacks.
         ty: Option<ValueType>,
-        /// Whether it is known to contain a negative integer.
+        /// Whether the value is known to contain a negative integer.
         negative: bool,
     },
 }
@@ -61,7 +61,8 @@ impl Operand {
 /// Attributes that this version lacks are allowed at their default: they are omitted when the node is written.
 ///
 /// # Errors
-/// Returns the first obstacle. The order is: operator, attributes, inputs, outputs, type variables.
+/// Returns the first obstacle; checks the operator, attributes, inputs, outputs and type variables in this
+/// order.
 pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
     let schema = in_force(op, opset)?;
     let Some(obstacle) = obstacles(op, schema).into_iter().next() else { return Ok(schema) };
@@ -73,7 +74,7 @@ pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
 /// Checks that `Identity` supports a type at an opset.
 ///
 /// # Errors
-/// Returns the obstacle if it does not.
+/// Returns the obstacle if `Identity` does not support the type.
 pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> {
     let value = [Operand::Present { ty, negative: false }];
     let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };
@@ -81,7 +82,7 @@ pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> 
 }
 
 /// Returns true if `Constant` supports an element type at an opset.
-/// Below opset 9, it supports only floating-point types.
+/// Before opset 9, `Constant` supports only floating-point types.
 pub fn makes_constants(elem: ElemType, opset: u16) -> bool {
     let attrs = [AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }];
     let outputs = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
@@ -98,14 +99,14 @@ fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
         Some(schema) if schema.deprecated => Obstacle::Deprecated { by: schema.since },
         Some(schema) => return Ok(schema),
     };
-    // If the operator does not exist at the opset, later versions of any epoch count.
+    // If the operator does not exist at the opset, `since` is its first version, whatever the semantics.
     let is_any = obstacle == Obstacle::NoSuchOp;
     let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && (is_any || is_meant(schema));
     let since = versions(op.domain, op.name).iter().find(later).map(|schema| schema.since);
     Err(Illegal { obstacle, since })
 }
 
-/// Returns the versions of the epoch of `schema`, oldest first.
+/// Returns the versions of the operator with the same `epoch` as `schema`, oldest first.
 fn epoch_of(schema: &'static Schema) -> impl Iterator<Item = &'static Schema> {
     let all = versions(schema.domain, schema.name).iter();
     all.filter(|version| version.epoch == schema.epoch)

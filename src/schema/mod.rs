@@ -1,14 +1,14 @@
 //! Operator schemas: the versions of each operator, with their inputs, outputs, attributes and types.
 //!
-//! The table is generated. It contains every version of every operator of the ONNX domains, and the operators
-//! of ONNX Runtime that `com_microsoft.txt` lists.
+//! The generated table contains every version of every operator of the ONNX domains, and the operators of
+//! ONNX Runtime that `com_microsoft.txt` lists.
 //!
 //! # Epochs
-//! Most versions of an operator only add types, so rules that name versions would be repetitive. The identity of
-//! an operator is therefore *(domain, name, epoch)*. An epoch is a run of versions in which a node has the same
-//! semantics, named after the first of them. `Softmax@1` stands for versions 1 and 11, and `Softmax@13` for all later
-//! versions. `steps.tsv` lists the version steps that were reviewed, and whether each ends an epoch. Within
-//! an epoch, [`legal()`] checks whether a node is valid at an opset.
+//! Most versions of an operator only add types, so rules that name versions would be repetitive. Instead,
+//! rules identify an operator by *(domain, name, epoch)*. An epoch is a run of versions in which a node has
+//! the same semantics, named after the first of them. `Softmax@1` stands for versions 1 and 11, and
+//! `Softmax@13` for all later versions. `steps.tsv` lists the version steps that were reviewed, and whether
+//! each ends an epoch. Within an epoch, [`legal()`] checks whether a node is valid at an opset.
 
 pub mod aten;
 pub mod constraints;

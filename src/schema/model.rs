@@ -15,15 +15,15 @@ pub struct Schema {
     pub name: &'static str,
     /// First opset with this version.
     pub since: u16,
-    /// First version of its epoch (see [`super`]).
+    /// First version of the epoch: the consecutive versions with equal semantics (see [`super`]).
     pub epoch: u16,
     /// Whether the operator is deprecated in this version.
     pub deprecated: bool,
-    /// Whether ONNX Runtime defines it, not the ONNX specification.
+    /// Whether ONNX Runtime defines the operator, not the ONNX specification.
     pub vendor: bool,
     /// Whether equal inputs lead to equal outputs.
     pub determinism: Determinism,
-    /// Whether the specification defines it as a function of other operators.
+    /// Whether the specification defines the operator as a function of other operators.
     pub has_body: bool,
     /// Formal inputs, by position.
     pub inputs: &'static [Formal],
@@ -49,7 +49,7 @@ pub enum Determinism {
     Deterministic,
     /// Draws random numbers, at least in some mode (`Dropout` while training).
     NonDeterministic,
-    /// Depends on its subgraphs or on the environment.
+    /// The determinism depends on the subgraphs or on the environment.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ pub struct Formal {
     pub option: Arity,
     /// Allowed types.
     pub ty: Ty,
-    /// Whether its integers, which are indices or axes, must not be negative in this version.
+    /// Whether the integers of this input, which are indices or axes, must be nonnegative in this version.
     pub non_negative: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Formal {
 pub enum Arity {
     Single,
     Optional,
-    /// All values from its position on: at least `min`, all of one type if `homogeneous`.
+    /// At least `min` values, from the position of the formal to the end; of one type if `homogeneous`.
     Variadic {
         homogeneous: bool,
         min: u16,
@@ -120,7 +120,7 @@ pub enum AttrDefault {
     Strings(&'static [&'static str]),
     /// A list that repeats this integer once or twice for each spatial axis.
     ///
-    /// Examples are 1 for `strides` and `dilations`, and 0 for `pads`.
+    /// For example, the integer is 1 for `strides` and `dilations`, and 0 for `pads`.
     Every(i64),
 }
 
@@ -128,7 +128,7 @@ pub enum AttrDefault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     Any,
-    /// Integers not below this one.
+    /// Integers greater than or equal to the given integer.
     AtLeast(i64),
     OneOf(&'static [&'static str]),
 }
@@ -142,7 +142,7 @@ pub enum AttrView<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strings(&'a [Bytes]),
-    /// Another value, by its kind; `None` if the kind is unknown.
+    /// Value of any other kind; `None` if the kind is unknown.
     Other(Option<AttrKind>),
 }
 
@@ -212,12 +212,12 @@ impl AttrSpec {
 }
 
 impl Schema {
-    /// Returns the formal of the input at `position`; `None` past the last one.
+    /// Returns the formal of the input at `position`; `None` after the last formal.
     pub fn input(&self, position: usize) -> Option<&'static Formal> {
         formal_at(self.inputs, position)
     }
 
-    /// Returns the formal of the output at `position`; `None` past the last one.
+    /// Returns the formal of the output at `position`; `None` after the last formal.
     pub fn output(&self, position: usize) -> Option<&'static Formal> {
         formal_at(self.outputs, position)
     }

@@ -8,15 +8,15 @@ use crate::graph::AttrKind;
 use super::model::Values;
 use super::types::ValueType;
 
-/// Obstacle to a node at an opset, and the later opset that removes it.
+/// Reason why a node is invalid at an opset, and the first later opset at which the reason is gone.
 ///
-/// It is displayed as a predicate of the operator: "does not exist before opset 20".
+/// An `Illegal` is displayed as a predicate of the operator: "does not exist before opset 20".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Illegal {
     /// The obstacle.
     pub obstacle: Obstacle,
-    /// First later opset without this obstacle; `None` if the table has none.
-    /// If the operator exists at the opset and is not deprecated, only versions of the node's epoch count.
+    /// First opset, after the checked one, without this obstacle; `None` if there is no such opset.
+    /// If the operator exists at the checked opset, later versions with other semantics are ignored.
     pub since: Option<u16>,
 }
 
@@ -27,7 +27,7 @@ pub enum Obstacle {
     NoSuchOp,
     /// Deprecated by the version `by`.
     Deprecated { by: u16 },
-    /// The opset has another epoch of the operator than the node.
+    /// The operator has other semantics at the opset than in the node: those of version `in_force`.
     OtherEpoch { in_force: u16 },
     /// This version lacks the attribute, whose value is not the default.
     Attribute { name: String },
@@ -39,9 +39,9 @@ pub enum Obstacle {
     AttributeMissing { name: &'static str },
     /// The node has two attributes that exclude each other.
     AttributeClash { name: String, other: String },
-    /// Too few or too many inputs or outputs; `slot` is the first missing or surplus one.
+    /// Too few or too many inputs or outputs; `slot` is the first missing or surplus input or output.
     ///
-    /// A `most` of [`u16::MAX`] is unlimited.
+    /// If `most` is [`u16::MAX`], the number is not limited.
     Count { slot: Slot, least: u16, most: u16 },
     /// A required input is absent.
     Missing { slot: Slot, name: &'static str },
@@ -51,7 +51,7 @@ pub enum Obstacle {
     Unlike { slot: Slot, name: &'static str, ty: ValueType, other: Slot, other_ty: ValueType },
     /// The target profile `by` does not support the node, for the reason `why`.
     Refused { by: String, why: String },
-    /// A constraint of this version, and not of the node's, is violated.
+    /// The node violates a constraint of this version that its own version does not have.
     ///
     /// `name` is the input or attribute, and `why` a predicate such as "must be 1".
     Constraint { name: &'static str, why: &'static str },
@@ -91,7 +91,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns true if both have the same kind, attribute, and input or output.
+    /// Returns true if both obstacles have the same kind, attribute, and input or output.
     pub(super) fn is_at_place_of(&self, other: &Obstacle) -> bool {
         discriminant(self) == discriminant(other)
             && self.attribute() == other.attribute()

@@ -1,7 +1,7 @@
 //! Version-independent properties of the operators of ai.onnx.
 //!
-//! The generated table has their inputs, outputs and attributes by version. Shape inference is in `infer/ops`,
-//! and evaluation in `infer/eval`.
+//! The generated schema table has the inputs, outputs and attributes of each version. Shape inference is in
+//! `infer/ops`, and evaluation in `infer/eval`.
 
 use self::Carry::{Exact, Own, Widens, Wraps};
 use self::Moves::{All, No, Of};
@@ -13,11 +13,11 @@ use self::Work::{Control, Elementwise, Move, Product, Reduction, View};
 pub struct Operator {
     /// Kind of computation.
     pub work: Work,
-    /// Inputs whose elements it moves unchanged.
+    /// Inputs whose elements the operator moves unchanged.
     pub moves: Moves,
     /// Whether the result stays equal if integers or booleans are computed in a wider type.
     pub carry: Carry,
-    /// Relation of its operands.
+    /// Relation of the operands.
     pub operands: Operands,
 }
 
@@ -42,7 +42,7 @@ pub enum Work {
 
 /// Inputs whose elements an operator moves unchanged.
 ///
-/// Each output element is an element of such an input, or a fill value: zero, an attribute or another input.
+/// Each output element is an element of a moved input, or a fill value: zero, an attribute or another input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// No input is recorded: the operator computes new elements, or its moves are not tracked.
@@ -55,17 +55,17 @@ pub enum Moves {
 
 /// Whether an integer or boolean operator has an equal result if it runs in a wider type.
 ///
-/// The inputs are cast to the wider type, and the result is cast back. For floating-point types, the result of any
-/// operator is equal up to rounding.
+/// The inputs are cast to the wider type, and the result is cast back. For floating-point types, the results
+/// in both types are equal up to rounding for any operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
-    /// Equal: the operator moves, selects or compares elements, or only changes their signs.
+    /// The results are equal: the operator moves, selects or compares elements, or only changes signs.
     Exact,
-    /// Equal, because integers wrap around and the cast drops the upper bits.
+    /// The results are equal, because integers wrap around and the cast drops the upper bits.
     Wraps,
-    /// Equal if the wider type is an integer type.
+    /// The results are equal if the wider type is an integer type.
     Widens,
-    /// Not known to be equal: the operator must run in its own type.
+    /// The results may differ: the operator must run in its own type.
     Own,
 }
 
@@ -74,9 +74,9 @@ pub enum Carry {
 pub enum Operands {
     /// Each operand has its own role.
     Apart,
-    /// All broadcast to one shape.
+    /// All operands broadcast to one shape.
     Broadcast,
-    /// All broadcast to one shape, and any two may be swapped.
+    /// All operands broadcast to one shape, and any two operands may be swapped.
     Commute,
 }
 

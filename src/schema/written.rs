@@ -12,11 +12,11 @@ const RESIZE_WITH_ROI: u16 = 11;
 
 /// Returns the opset closest to `opset` in which the attributes and operands of a node are valid.
 ///
-/// This is `opset` itself if the node is valid there, if the operator is newer, or if no other opset is found. Types
-/// are not checked.
+/// Returns `opset` itself if the node is valid at `opset`, if the operator is newer than `opset`, or if no
+/// other opset is found. Types are not checked.
 pub fn opset_as_written(node: &Node, opset: i64) -> i64 {
     let Ok(imported) = u16::try_from(opset) else { return opset };
-    // An operator that is newer than the opset keeps the opset: some runtimes support its first version earlier.
+    // If the operator is newer than the opset, return the opset: some runtimes support it at older opsets.
     let in_force = lookup(node.domain(), &node.op_type, imported);
     if in_force.is_none_or(|schema| is_plainly_valid(node, schema)) {
         return opset;
@@ -43,11 +43,11 @@ pub fn written_for(op: &OpUse, opset: u16) -> Option<u16> {
         all.iter().enumerate().filter(|(_, schema)| is_valid(schema)).filter_map(|(at, schema)| {
             let last = all.get(at + 1).map(|next| next.since - 1);
             match last {
-                // A node whose version in force is deprecated was not written for a later version.
+                // An operator that is deprecated at `opset` was not written for a later opset.
                 _ if schema.since > opset && is_deprecated => None,
                 _ if schema.since > opset => Some((schema.since - opset, schema.since)),
                 Some(last) if last < opset => Some((opset - last, last)),
-                // The version in force is no candidate: here, it is valid only for a Resize without region of interest.
+                // Skip the version at `opset`: it is valid only for a Resize without region of interest.
                 _ => None,
             }
         });

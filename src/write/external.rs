@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use crate::graph::scopes::nested;
 use crate::graph::{AttrValue, Initial, Model, TensorData, TensorId};
 
-/// Default minimum size of an external tensor, in bytes; `--size-threshold` overrides it.
+/// Minimum size of an external tensor, in bytes, without the option `--size-threshold`.
 pub const DEFAULT_THRESHOLD: usize = 1024;
 
 /// Value of `data_location` for a tensor with external data.

@@ -16,7 +16,7 @@ pub struct Pending {
 impl Pending {
     /// Writes the new content of `target` with `write`. If `target` is a link, its destination is replaced.
     ///
-    /// The new file has the permissions of the old one.
+    /// The new file has the permissions of the old file, if there is one.
     pub fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -32,12 +32,12 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Returns the path that the file gets.
+    /// Returns the path of the file that the content replaces.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Replaces the target atomically.
+    /// Replaces the target by the new content, atomically.
     pub fn keep(self) -> io::Result<()> {
         self.file.keep(&self.target)
     }

@@ -1,6 +1,6 @@
 //! Code that differs between operating systems: temporary files.
 //!
-//! A test checks that no other file has such code, except in tests.
+//! A test checks that no other file has platform-dependent code, except in tests.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// Temporary file in the directory of its target. Dropping it discards it.
+/// Temporary file in the directory of its target. Dropping the value deletes the file.
 #[derive(Debug)]
 pub enum Temporary {
     /// A file without a name: the file system frees it even if the process is killed.
@@ -64,7 +64,7 @@ mod nameless {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
     /// Creates a file.
-    /// Returns `None` if that fails, for example because the file system does not support it.
+    /// Returns `None` on failure, for example because the file system does not support files without a name.
     pub fn create(folder: &Path) -> Option<File> {
         let mode = Mode::from_raw_mode(0o666);
         let file = open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
@@ -93,7 +93,7 @@ fn builder() -> Builder<'static, 'static> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default.
+        // By default, the builder makes temporary files readable only by their owner.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder

@@ -4,7 +4,7 @@ use super::poly::gcd;
 use super::{Bounds, Dim, Interval};
 
 /// Whether a statement holds for all assignments within given bounds.
-/// Only assignments for which both sides are defined count.
+/// Only assignments for which both sides of the statement are defined are considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// True for every assignment.

@@ -16,7 +16,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// Writes the bare name unless it would parse as something else.
+/// Writes the name without quotes, unless the name would parse as an expression other than this symbol.
 fn fmt_lone_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match parse_expression(symbol.name()) {
         Some(dim) if dim.as_symbol().is_none_or(|read| read.name() != symbol.name()) => fmt_quoted(symbol, f),

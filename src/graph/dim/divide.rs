@@ -1,4 +1,4 @@
-//! Quotients and remainders.
+//! Quotients and remainders of symbolic integers.
 //!
 //! [`Dim::floor_div`] brings `floor(n / d)` into canonical form:
 //! - `d` is a constant above 1, or has a positive leading coefficient;
@@ -58,7 +58,7 @@ impl Dim {
     }
 
     /// Returns the polynomial `q` with `self == q * divisor`, or `None` if none is found.
-    /// It is the exact quotient for all nonzero values of the divisor.
+    /// The polynomial `q` is the exact quotient for all nonzero values of the divisor.
     pub fn div_exact(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         if leads_negative(&divisor) {
@@ -88,7 +88,7 @@ fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
 
 /// Splits `n` into a quotient by `d` and a rest.
 /// For a constant `d`, only terms whose coefficient is a multiple of `d`, and the constant term, are divided.
-/// Unlike in [`divide`], all other terms go to the rest unchanged.
+/// Unlike in [`divide`], terms that are not divided go to the rest unchanged.
 fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     let Some(k) = d.as_const() else { return divide(n, d) };
     let (mut quotient, mut rest) = (Poly::default(), Poly::default());

@@ -1,12 +1,12 @@
-//! Minima and maxima.
+//! Minima and maxima of symbolic integers.
 //!
 //! Canonical form of `max(a, b, …)` (minima alike):
 //! - no argument is itself `max(c, d) + e`: it is replaced by the two arguments `c + e` and `d + e`;
 //! - no argument is provably at most another argument under the default bounds: it would not affect the maximum;
 //! - common parts of the arguments are moved out: a term present in all of them with the same sign, the
 //!   least of the constants, a common factor that is never negative;
-//! - `-max(-a, -b)` and `min(a, b)` are equivalent: the form is used in which the sum of the arguments has a
-//!   positive leading term, or `max` if the sum is a constant.
+//! - `-max(-a, -b)` and `min(a, b)` are equivalent: the canonical form is the one whose sum of the arguments
+//!   has a positive leading term, or `max` if the sum is a constant.
 
 use super::Dim;
 use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
@@ -17,12 +17,12 @@ const MAX_ARGUMENTS: usize = 32;
 /// An operand may be given as `2`, `dim` or `&dim`.
 /// Returns `None` if the result does not fit (see the module's invariants).
 impl Dim {
-    /// Returns the minimum of the two.
+    /// Returns the minimum of `self` and `other`.
     pub fn minimum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Min, vec![self.clone(), other.into()])
     }
 
-    /// Returns the maximum of the two.
+    /// Returns the maximum of `self` and `other`.
     pub fn maximum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Max, vec![self.clone(), other.into()])
     }
@@ -71,7 +71,7 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
 }
 
 /// Expands nested extrema.
-/// In a maximum, these are `c * max(…) + r` with `c > 0` and `c * min(…) + r` with `c < 0`.
+/// In a maximum, nested extrema are `c * max(…) + r` with `c > 0` and `c * min(…) + r` with `c < 0`.
 fn flatten(which: Extreme, mut pending: Vec<Dim>) -> Option<Vec<Dim>> {
     let mut flat = Vec::new();
     while let Some(arg) = pending.pop() {
@@ -123,7 +123,7 @@ fn without_dominated(which: Extreme, mut args: Vec<Dim>) -> Vec<Dim> {
 }
 
 /// Returns the non-constant terms that all arguments have with the same sign.
-/// Each has the coefficient with the least absolute value.
+/// The coefficient of a shared term is the least one by absolute value among the arguments.
 fn shared_terms(args: &[Poly]) -> Poly {
     let mut shared = Poly::default();
     for (monomial, first) in args.first().into_iter().flat_map(Poly::terms) {
@@ -150,7 +150,7 @@ fn is_better_negated(which: Extreme, args: &[Poly]) -> Option<bool> {
     })
 }
 
-/// Divides the arguments by their greatest common factor that is never negative, and returns it.
+/// Divides the arguments by their greatest never negative common factor; returns this factor.
 fn take_factor(args: &mut [Poly]) -> Option<Poly> {
     let number = args.iter().flat_map(Poly::terms).try_fold(0, |number, (_, c)| gcd(number, c))?;
     let never_negative =

@@ -13,7 +13,7 @@ pub enum Form {
     /// Terms, each a coefficient and the factors it is multiplied by; a single term has two or more factors
     /// or a coefficient other than 1.
     Sum(Vec<(i64, Vec<Dim>)>),
-    /// The quotient of the two, rounded down.
+    /// The quotient of the two operands, rounded down.
     FloorDiv(Dim, Dim),
     /// The minimum of two or more operands.
     Min(Vec<Dim>),

@@ -8,10 +8,10 @@
 //! splitting multiples out of quotients, by nesting of quotients or by sorting and shifting extrema are
 //! equal under `==`. [`Dim::equals`] proves strictly more equalities than `==`.
 //!
-//! **Invariant:** a `Dim` is never wrong. Arithmetic returns `None` if a `Dim` cannot represent the result
-//! (for example after an overflow, a division by the constant 0, or if it has more than [`MAX_WEIGHT`] parts).
-//! The caller must then treat the value as unknown. Assignments that make a divisor 0 do not count: two
-//! `Dim`s are equal if they agree wherever both are defined.
+//! **Invariant:** a `Dim` represents its value exactly. Arithmetic returns `None` if a `Dim` cannot represent
+//! the result (for example after an overflow, a division by the constant 0, or if it has more than
+//! [`MAX_WEIGHT`] parts). A caller that receives `None` must treat the value as unknown. Assignments that
+//! make a divisor 0 are ignored: two `Dim`s are equal if they agree wherever both are defined.
 
 mod arith;
 mod bounds;
@@ -112,7 +112,7 @@ impl Dim {
         }
     }
 
-    /// Converts a polynomial; `None` if it is too large.
+    /// Converts a polynomial; `None` if the polynomial is too large.
     /// A polynomial with symbols is too large if its weight exceeds [`MAX_WEIGHT`] or its constant term
     /// exceeds `MAX_CONSTANT`.
     fn from_poly(poly: Poly) -> Option<Self> {

@@ -29,7 +29,8 @@ impl Dim {
     }
 }
 
-/// Parses an expression such as `2*batch + 1`; returns `None` if it is not one, or too large.
+/// Parses an expression such as `2*batch + 1`.
+/// Returns `None` if the text is not an expression, or the expression is too large.
 pub(super) fn parse_expression(text: &str) -> Option<Dim> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let value = parser.sum()?;
@@ -37,7 +38,7 @@ pub(super) fn parse_expression(text: &str) -> Option<Dim> {
 }
 
 /// Returns true if the text is an identifier.
-/// It starts with a letter or `_`. Each further character is a letter, a digit, `_`, `.` or `:`.
+/// An identifier starts with a letter or `_`. Each further character is a letter, a digit, `_`, `.` or `:`.
 pub(super) fn is_identifier(text: &str) -> bool {
     matches!(tokens(text).as_deref(), Some([Token::Name(name)]) if name == text)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Dim, Symbol};
 
 /// Maximum number of parts (coefficients, symbols, operations) of an expression.
-/// Expressions in real models have fewer than 40. Larger expressions are treated as unknown.
+/// Expressions in real models have fewer than 40 parts. Larger expressions are treated as unknown.
 pub const MAX_WEIGHT: usize = 256;
 
 /// Maximum absolute constant term. Real sizes are much smaller, and larger terms could overflow sums.
@@ -54,7 +54,7 @@ impl Monomial {
         &self.0
     }
 
-    /// Returns true if it has no factors.
+    /// Returns true if the monomial has no factors, so that it is 1.
     pub fn is_one(&self) -> bool {
         self.0.is_empty()
     }
@@ -99,7 +99,8 @@ impl Monomial {
 }
 
 /// Graded lexicographic order: higher degree first, then by atoms.
-/// Terms are printed in this order. Division with remainder requires such an admissible order.
+/// Terms are printed in graded lexicographic order. Division with remainder requires an admissible order,
+/// which graded lexicographic order is.
 impl Ord for Monomial {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_degree = other.degree().cmp(&self.degree());
@@ -144,7 +145,7 @@ impl Poly {
         self.terms().next()
     }
 
-    /// Returns true if it has no terms.
+    /// Returns true if the polynomial has no terms.
     pub fn is_zero(&self) -> bool {
         self.0.is_empty()
     }

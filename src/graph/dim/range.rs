@@ -1,7 +1,7 @@
 //! Range analysis of symbolic integers.
 //!
-//! Adding the ranges of the terms ignores that terms depend on each other. Two techniques recover
-//! precision. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` if `t = t' + 1`. Replacing a
+//! Adding the ranges of the terms ignores that terms depend on each other. Two techniques tighten the
+//! range. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` if `t = t' + 1`. Replacing a
 //! compound atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a, b)`
 //! into `a` or `b`.
 

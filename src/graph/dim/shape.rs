@@ -2,7 +2,7 @@
 
 use super::{Answer, Bounds, Dim};
 
-/// Returns the number of elements of a tensor; 1 for a scalar, `None` if it does not fit.
+/// Returns the number of elements of a tensor; 1 for a scalar, `None` if no [`Dim`] can represent it.
 pub fn numel(shape: &[Dim]) -> Option<Dim> {
     shape.iter().try_fold(Dim::known(1), |product, dim| product.mul(dim))
 }
@@ -50,11 +50,11 @@ fn simpler(a: &Dim, b: &Dim) -> Dim {
 /// Handling of a last pooling window that only partly fits the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Drop it: convolutions, and pooling with `ceil_mode = 0`.
+    /// The window is dropped, as in convolutions and in pooling with `ceil_mode = 0`.
     Down,
-    /// Count it: `ceil_mode = 1`.
+    /// The window counts, as in the specification of `ceil_mode = 1` before opset 22.
     Up,
-    /// Count it unless it starts in the end padding:
+    /// The window counts unless it starts in the end padding, as with
     /// `ceil_mode = 1` in PyTorch, and in ONNX since opset 22.
     UpWithinInput,
 }
@@ -78,8 +78,8 @@ pub struct Window {
 
 impl Window {
     /// Returns the number of windows, which is the size of the output axis.
-    /// For [`Rounding::Down`], it is `floor((input + pads - dilation*(kernel - 1) - 1) / stride) + 1`. A
-    /// result below 1 means the window is larger than the padded input, so the run fails. Returns `None` if
+    /// With [`Rounding::Down`], this is `floor((input + pads - dilation*(kernel - 1) - 1) / stride) + 1`.
+    /// A result below 1 means the window is larger than the padded input, so the run fails. Returns `None` if
     /// the stride is 0 or the result does not fit.
     pub fn count(&self, input: &Dim) -> Option<Dim> {
         let extent = self.kernel.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)?;

@@ -26,7 +26,8 @@ impl Symbol {
     }
 
     /// Creates a symbol for an element of an integer tensor, which may be negative.
-    /// The text form does not show the kind, so [`super::Dim::parse`] never returns such a symbol.
+    /// The text form does not show the kind, so [`super::Dim::parse`] never returns a symbol
+    /// of the kind `Integer`.
     pub fn integer(name: &str) -> Self {
         Symbol { name: name.into(), kind: SymbolKind::Integer }
     }

@@ -35,7 +35,7 @@ pub struct Declared {
     pub ty: Option<Type>,
     pub name: Name,
     pub tensor: Option<Tensor>,
-    /// The type and the name, without the elements of the tensor.
+    /// Span of the type and the name, without the elements of the tensor.
     pub span: Span,
 }
 
@@ -96,7 +96,7 @@ pub struct Op {
     /// `@13`, in rules only.
     pub epoch: Option<(i64, Span)>,
     pub overload: Option<Name>,
-    /// `@op` or `@op in [Add, Sub]`, in rules only; `name` is then the variable's name.
+    /// Operator variable `@op` or `@op in [Add, Sub]`, in rules only; its name is also stored in `name`.
     pub var: Option<Box<OpVar>>,
     pub span: Span,
 }

@@ -236,7 +236,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Consumes `word`, or the word `old` that `word` replaces, if either comes next.
-    /// Returns whether it did. Reports an old word where it is not valid.
+    /// Returns whether a word was consumed. Reports an old word where it is not valid.
     pub fn eat_renamed(&mut self, old: &str, word: &'static str) -> bool {
         let is_old = self.at_word(old);
         if is_old {

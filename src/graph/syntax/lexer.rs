@@ -1,7 +1,7 @@
 //! Lexer of ONNX text and rule files.
 //!
-//! Every sign is a separate token; the grammars check that the signs of `=>` and `...` are adjacent. A minus
-//! is a sign too: the grammar decides whether it belongs to the number that follows.
+//! Every punctuation character is a separate token; the grammars check that the characters of `=>` and `...`
+//! are adjacent. A minus is a separate token, too: the grammar decides whether it begins a negative number.
 
 use super::span::Span;
 
@@ -16,7 +16,7 @@ pub enum TokenKind {
     /// A number with a decimal point or an exponent.
     /// `inf` and `nan` are identifiers until a number is expected.
     Float,
-    /// One ASCII sign.
+    /// One ASCII punctuation character.
     Sign(u8),
     End,
 }

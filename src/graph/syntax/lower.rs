@@ -78,7 +78,7 @@ impl<'c, 's> Lower<'c, 's> {
         id
     }
 
-    /// Lowers a function. Types declared at its inputs and outputs become value infos of its graph.
+    /// Lowers a function. Types declared at inputs and outputs become value infos of the function's graph.
     fn function(&mut self, ast: ast::Function) {
         let owner = Owner::Function(self.model.functions.len());
         let body = self.model.graphs.push(Graph::new(owner));

@@ -1,6 +1,6 @@
 //! ONNX text: the language of `onnx.parser` and `onnx.printer`.
 //!
-//! Rule files share the lexer and the node grammar, and add their own names and signs for patterns (see
+//! Rule files share the lexer and the node grammar, and add their own names and punctuation for patterns (see
 //! [`node::Dialect`]).
 
 pub mod ast;

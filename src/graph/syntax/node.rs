@@ -187,7 +187,7 @@ pub fn operands<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Operand>> {
     Ok(operands)
 }
 
-/// Parses a name, or an empty position before a comma; `None` if there is neither.
+/// Parses a name, or an empty position before a comma; `None` before any other token.
 pub fn operand<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<Operand>> {
     let token = cursor.peek();
     let name = match token.kind {

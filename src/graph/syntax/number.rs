@@ -113,7 +113,8 @@ pub fn write_float<F: FloatText>(value: F) -> String {
 }
 
 /// Returns the shortest digits that round-trip, in scientific notation.
-/// If two candidates are equally near, picks the even one, like C++; Rust would pick the greater one.
+/// If two candidates are equally near, picks the one with an even last digit, like C++; Rust's formatting
+/// picks the greater candidate.
 fn shortest<F: FloatText>(value: F) -> String {
     let shortest = value.scientific();
     let fraction_digits =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diag::{Place, TextPlace};
 
-/// A byte range of a text. The readers reject texts of 4 GiB or more.
+/// A byte range of a text. Offsets above `u32::MAX` become `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     pub start: u32,
@@ -29,7 +29,7 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Returns true if it contains no byte.
+    /// Returns true if the span contains no byte.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a word.
-/// A longer one is shortened in messages. It is not compared with candidates, because the edit distance
-/// takes quadratic time.
+/// Maximum length of a word that gets a suggestion.
+/// A longer word is shortened in messages, and is not compared with candidates, because computing the edit
+/// distance takes quadratic time.
 const LONGEST_WORD: usize = 256;
 
 /// Shortens a long word for use in a message.
@@ -16,8 +16,8 @@ pub fn shortened(word: &str) -> Cow<'_, str> {
 }
 
 /// Returns the closest candidate, if it is close enough; the first of equally close ones.
-/// Ignores case. At most a third of the letters may differ, or one letter of a word of two. A single letter
-/// has no match.
+/// Ignores case. At most a third of the letters may differ; in a word of two letters, one may differ. A word
+/// of one letter gets no suggestion.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > LONGEST_WORD {
         return None;

@@ -28,7 +28,7 @@ pub struct TextSpans {
     graphs: FxHashMap<GraphId, Span>,
 }
 
-/// Spans of the parts of a node.
+/// Spans of a node and of its operator, outputs, inputs and attributes.
 #[derive(Clone, Debug)]
 pub struct NodeParts {
     pub whole: Span,

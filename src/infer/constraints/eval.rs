@@ -19,7 +19,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Evaluates an expression; `None` if it is unknown.
+    /// Evaluates an expression; `None` if the value is unknown.
     pub(super) fn eval(&self, expr: &Expr) -> Option<Value> {
         Some(match expr {
             Expr::Int(int) => Value::Int(Dim::known(*int)),
@@ -132,11 +132,11 @@ impl Scope<'_> {
                 known(constants?.iter().filter(|&&n| n == of).count())
             }
             "first" | "last" => part(function, &arg(0)?, &arg(1)?),
-            // The second argument is the default of an absent attribute.
+            // If the first argument is an absent attribute, the second argument is the default.
             "or" => arg(0).or_else(|| arg(1)),
             "select" => select(&arg(0)?, &arg(1)?),
             "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
-            // The width of the element type with this number.
+            // `bits` returns the width of the element type with this `TensorProto.DataType` number.
             "bits" => bits(elem(arg(0)?.as_int()?)?),
             "is_output_type" => self.is_output_type(arg(0)?.as_int()?),
             "without" => {
@@ -181,7 +181,7 @@ impl Scope<'_> {
             "numel" => int(self.cx.shape(at).numel()),
             "bits" => bits(self.cx.elem(at)?),
             "dtype" => Some(Value::Text(self.cx.elem(at)?.to_string())),
-            // The number of the element type, as in `to`.
+            // `type_number` returns the `TensorProto.DataType` number of the type, as in the attribute `to`.
             "type_number" => Some(Value::Int(Dim::known(self.cx.elem(at)?.number().into()))),
             "ints" => self.cx.ints(at).map(Value::Ints),
             "int" => int(self.cx.int_scalar(at)),
@@ -190,7 +190,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Decides whether the first output may have the element type with this number.
+    /// Decides whether the first output may have the element type with this `TensorProto.DataType` number.
     fn is_output_type(&self, number: &Dim) -> Option<Value> {
         let schema = self.cx.schema?;
         let allowed = schema.allowed(schema.output(0)?);
@@ -204,7 +204,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns the element type with a number.
+/// Returns the element type with this number of `TensorProto.DataType`.
 fn elem(number: &Dim) -> Option<ElemType> {
     ElemType::from_number(i32::try_from(number.as_const()?).ok()?)
 }
@@ -216,7 +216,8 @@ fn bits(elem: ElemType) -> Option<Value> {
 
 /// Returns the first or last elements of a list of integers.
 ///
-/// Returns any other value unchanged. An integer stands for a list of equal elements of any length.
+/// Returns a value that is not a list of integers unchanged, because an integer stands for a list of equal
+/// elements of any length.
 fn part(function: &str, list: &Value, count: &Value) -> Option<Value> {
     let Value::Ints(ints) = list else { return Some(list.clone()) };
     let count = usize::try_from(count.as_int()?.as_const()?).ok().filter(|&count| count <= ints.len())?;
@@ -239,7 +240,7 @@ fn select(list: &Value, at: &Value) -> Option<Value> {
 
 /// Converts an index, possibly negative (from the end), to one counted from 0.
 ///
-/// Returns `None` if it is unknown or out of range.
+/// Returns `None` if the index is unknown or out of range.
 fn position(at: &Dim, length: usize) -> Option<usize> {
     let at = at.as_const()?;
     let at = if at < 0 { at.checked_add(i64::try_from(length).ok()?)? } else { at };
@@ -267,7 +268,7 @@ fn broadcasts(a: &[Size], b: &[Size], bounds: &Bounds) -> Option<Value> {
     }))))
 }
 
-/// Decides whether all elements differ; `None` if one is unknown.
+/// Decides whether all elements differ; `None` if an element is unknown.
 fn distinct(list: &[Size]) -> Option<Answer> {
     let mut constants = list.iter().map(number).collect::<Option<Vec<i64>>>()?;
     constants.sort_unstable();
@@ -277,7 +278,7 @@ fn distinct(list: &[Size]) -> Option<Answer> {
 /// Maximum number of elements of a computed list.
 const MAX_LIST: i64 = 1 << 20;
 
-/// Returns the integers from 0 up to a limit.
+/// Returns the integers from 0 to `limit - 1`.
 fn iota(limit: &Dim) -> Option<Value> {
     let limit = limit.as_const().filter(|&limit| limit <= MAX_LIST)?;
     Some(Value::Ints((0..limit).map(|int| Some(Dim::known(int))).collect()))
@@ -292,7 +293,7 @@ fn join(list: Value, more: Value) -> Option<Value> {
 
 /// Decides whether the n-grams of a pool differ, for each n between the limits.
 ///
-/// The n-grams begin at the n-th element of `starts`.
+/// The n-th element of `starts` is the position in the pool at which the n-grams of length n begin.
 fn distinct_parts(pool: &Value, starts: &Value, least: &Value, most: &Value) -> Option<Value> {
     let texts = match pool {
         Value::Ints(ints) => ints.iter().map(|int| Some(number(int)?.to_string())).collect::<Option<_>>()?,

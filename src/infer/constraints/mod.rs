@@ -59,7 +59,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the position of a formal input; `None` if this version has no such input.
+    /// Returns the position of a formal input; `None` if the operator version lacks the input.
     fn formal(&self, input: &str) -> Option<usize> {
         self.cx.schema?.inputs.iter().position(|formal| formal.name == input)
     }

@@ -48,7 +48,7 @@ impl Scope<'_> {
         (!is_valid).then(|| Fault::Shape { input: at, shape: Shape::new(dims), text, required })
     }
 
-    /// Matches dimensions against a shape; `None` if they contradict it.
+    /// Matches dimensions against a shape; `None` if the dimensions contradict the shape.
     fn matched(&self, dims: &[Size], axes: &[Axis]) -> Option<Expected> {
         let rest = axes.iter().find(|axis| is_rest(axis));
         let known = rest.and_then(|axis| match axis {
@@ -115,7 +115,7 @@ impl Scope<'_> {
         Some(sizes)
     }
 
-    /// Returns the required shapes for a message; `None` if a size is unknown.
+    /// Returns the required shapes for a message, such as `[] or [16]`; `None` if a size is unknown.
     fn shown_shapes(&self, shapes: &[Vec<Axis>]) -> Option<String> {
         let known = |axes: &Vec<Axis>| {
             let sizes = self.sizes_of(axes)?;

@@ -100,7 +100,8 @@ impl<'m> Driver<'m> {
         Some(outputs.into_iter().map(|fact| Fact::sequence(without(fact.without_values(), &inner))).collect())
     }
 
-    /// Infers subgraphs of a node that is not control flow; its operator rule infers the outputs.
+    /// Infers the subgraphs of an operator that is not control flow, such as a custom operator.
+    /// The operator's inference rule infers its outputs, without facts of the subgraphs.
     fn opaque_bodies(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         self.loops += 1;
         for body in node.graphs() {
@@ -115,7 +116,7 @@ impl<'m> Driver<'m> {
 /// Returns the conflict if two values differ in kind or element type; shapes may differ.
 pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     let (a, b) = match (a, b) {
-        // A present value may be used as an optional one.
+        // A value that is not optional may be used where an optional is expected.
         (Fact::Optional(a), b) | (b, Fact::Optional(a)) if !matches!(b, Fact::Optional(_)) => (&**a, b),
         pair => pair,
     };
@@ -124,7 +125,7 @@ pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
 }
 
 /// Returns the conflict if two tensors differ in rank.
-/// This is not an error in itself, but most users of an `If` output accept a single rank.
+/// Branches of an `If` may differ in rank, but most users of its output accept a single rank.
 fn ranks_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     let (a, b) = (a.rank()?, b.rank()?);
     (a != b).then_some(Conflict::Rank(a, b))

@@ -50,10 +50,10 @@ impl<'m> Driver<'m> {
         ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
     }
 
-    /// Returns the source of a graph's output declarations: it shows whether runtimes check their shapes.
+    /// Returns whether runtimes check the declared output shapes of a graph, as a [`Source`].
     ///
-    /// ONNX Runtime fails if a result of a subgraph of `If` or `Scan` contradicts its declared shape. For the main
-    /// graph and subgraphs of `Loop`, it ignores the contradiction.
+    /// ONNX Runtime fails if an output of a subgraph of `If` or `Scan` contradicts its declared shape.
+    /// ONNX Runtime does not check the output shapes of the main graph and of subgraphs of `Loop`.
     fn output_source(&self, graph: GraphId) -> Source {
         let holder = self.model.holders(graph).next().map(|node| &self.model.nodes[node]);
         match holder.is_some_and(|node| node.is("If") || node.is("Scan")) {
@@ -123,8 +123,8 @@ enum Source {
     ValueInfo,
     /// An output whose shape runtimes check, so that it holds in every successful run.
     CheckedOutput,
-    /// An output whose shape runtimes do not check. The shape is ignored, because some exporters declare a
-    /// wrong one.
+    /// An output whose shape runtimes do not check. The declared shape is ignored, because some exporters
+    /// declare wrong shapes.
     UncheckedOutput,
 }
 

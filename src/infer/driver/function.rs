@@ -14,7 +14,7 @@ pub(super) struct Frame<'m> {
     attrs: Vec<(&'m str, &'m AttrValue)>,
 }
 
-/// Resolves an attribute in a call; `None` if it refers to a function attribute without a value.
+/// Resolves an attribute in a call; `None` for a reference to a function attribute without a value.
 pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Option<&'m AttrValue> {
     match value {
         AttrValue::Ref { name, .. } => {
@@ -27,7 +27,7 @@ pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Op
 /// Inference state of a function.
 #[derive(Default)]
 struct State<'m> {
-    /// The first calls whose inference requested no symbols. Their results are reused for equal calls.
+    /// The first calls whose inference requested no symbols; equal calls reuse their results.
     memo: Vec<Memo<'m>>,
     called: bool,
     running: bool,
@@ -71,7 +71,7 @@ impl<'m> Index<'m> {
         self.states.iter_mut().for_each(|state| state.called = true);
     }
 
-    /// Returns the index of the local function that a node calls; `None` if it calls an operator.
+    /// Returns the index of the local function that a node calls; `None` if the node calls an operator.
     pub fn callee(&self, node: &Node) -> Option<usize> {
         if self.by_name.is_empty() {
             return None;

@@ -15,7 +15,7 @@ use crate::infer::fault::{Expected, Fault};
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, number};
 
-/// In loops nested deeper than this, sizes that an iteration may change become unknown at once.
+/// In loops nested deeper than this depth, sizes that an iteration may change become unknown at once.
 /// Inferring each subgraph several times costs time exponential in the depth.
 const MAX_PRECISE_LOOPS: usize = 3;
 
@@ -37,8 +37,9 @@ impl<'m> Driver<'m> {
         Some(states.into_iter().chain(scanned).collect())
     }
 
-    /// Returns the number of iterations: the trip count if the condition is never false.
-    /// Otherwise it is a new symbol for the first axis of the first scan output, or `None` without scan outputs.
+    /// Returns the number of iterations of a `Loop`: its trip count if the condition is never false.
+    /// If the condition may be false, returns a new symbol for axis 0 of the first scan output, or `None`
+    /// without scan outputs.
     fn steps(&mut self, id: NodeId, node: &Node, body: GraphId, first: usize) -> Size {
         let count = self.trip_count(node, body);
         if let Some((count, true)) = count {
@@ -81,7 +82,8 @@ impl<'m> Driver<'m> {
     /// Infers `Scan`. The subgraph maps state and slices of the scan inputs to state and scan outputs.
     pub(super) fn scan(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
-        // Version 8 has the sequence lengths as first input, and a leading batch axis everywhere.
+        // In version 8 of `Scan`, the first input contains the sequence lengths, and all states and scan
+        // inputs and outputs have a leading batch axis.
         let batched = self.model.opset(node.graph, "").is_some_and(|opset| opset < 9);
         let skipped = usize::from(batched);
         let slices = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;
@@ -139,7 +141,7 @@ struct Carry {
 struct Iterated {
     /// Facts of the states, without symbols created in the subgraph.
     states: Vec<Fact>,
-    /// Facts of the other outputs of one iteration.
+    /// Facts of the scan outputs of one iteration.
     rest: Vec<Fact>,
     /// Symbols that are only meaningful within one iteration.
     inner: FxHashSet<Symbol>,
@@ -147,7 +149,7 @@ struct Iterated {
 
 /// Maximum number of passes over a subgraph.
 /// The first pass starts with facts of the initial states, and the second with facts that also hold after one
-/// iteration. For `Loop`, the third starts with only the kinds and element types of changing states.
+/// iteration. For `Loop`, the third pass starts with only the kinds and element types of changing states.
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {
@@ -179,8 +181,8 @@ impl<'m> Driver<'m> {
                 settled &= next == *state;
                 *state = next;
             }
-            // For a Scan, the facts hold after one pass, and further passes only refine them. Deeply nested
-            // Scans skip those passes.
+            // For a Scan, the facts hold after one pass, and later passes only refine them, so deeply
+            // nested Scans have only one pass.
             if settled || carry.keeps_shapes && !shapes {
                 break;
             }
@@ -209,8 +211,8 @@ impl<'m> Driver<'m> {
 
     /// Reports a node input whose rank contradicts the declared rank of a subgraph input.
     ///
-    /// The subgraph input has `sliced` axes fewer than the node input. ONNX Runtime does not load a model with such a
-    /// contradiction.
+    /// The subgraph input has `sliced` axes fewer than the node input. ONNX Runtime does not load a model
+    /// whose ranks contradict each other.
     fn compare_rank(&mut self, id: NodeId, input: usize, body: GraphId, port: usize, sliced: usize) {
         let (node, graph) = (&self.model.nodes[id], &self.model.graphs[body]);
         let declared = graph.inputs.get(port).and_then(|port| declared_fact(port.info.ty.as_ref()?).rank());
@@ -262,7 +264,7 @@ fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
     (dims[at].clone(), Fact::tensor(elem, Shape::new(rest)))
 }
 
-/// Returns the fact of the tensor that stacks tensors with this fact along a new axis.
+/// Returns the fact of a stack of `size` tensors, each with this fact, along a new axis.
 fn stacked(fact: Fact, axis: i64, size: Size) -> Fact {
     let elem = fact.elem();
     let Some(dims) = fact.dims() else { return Fact::tensor(elem, Shape::UNKNOWN) };

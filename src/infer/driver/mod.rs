@@ -38,8 +38,8 @@ pub use update::{News, update};
 pub const MAX_NESTING: usize = 48;
 
 /// Maximum number of nodes of local functions that are inferred; every inferred call counts its nodes.
-/// In large models, the maximum is `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, the outputs of calls
-/// are unknown.
+/// In large models, the maximum is `FUNCTION_NODES_PER_NODE` per node of the model. Once the maximum is
+/// reached, the outputs of further calls are unknown.
 pub const MAX_FUNCTION_NODES: usize = 1 << 17;
 
 /// Number of function nodes that may be inferred per node of the model.
@@ -91,7 +91,7 @@ impl Facts {
 pub struct Contradiction {
     /// Value with the wrong declaration.
     pub value: ValueId,
-    /// The graph whose output or `value_info` declares it.
+    /// The graph whose output or `value_info` declares the value.
     pub graph: GraphId,
     /// Declared fact.
     pub declared: Fact,

@@ -12,7 +12,7 @@ use crate::infer::shape::{Shape, Size};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Path(u32);
 
-/// All symbols invented so far. Each axis of a value on a path has at most one.
+/// All symbols invented so far. Each axis of a value on a path has at most one invented symbol.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
@@ -64,7 +64,7 @@ impl Symbols {
         symbol.clone()
     }
 
-    /// Returns true if the symbol was invented here.
+    /// Returns true if inference invented the symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.all.contains(symbol)
     }

@@ -1,6 +1,6 @@
 //! Incremental inference: updates facts for the parts of a model that a change affects.
 //!
-//! Requires that the change preserves the contents of existing values, so that their old facts stay valid.
+//! The change must preserve the contents of existing values, so that their old facts stay valid.
 
 use rustc_hash::FxHashSet;
 
@@ -71,8 +71,8 @@ impl<'m> Driver<'m> {
         let mut gives_news = false;
         for body in bodies {
             self.update(body, news);
-            // An output with a new producer counts too: if the producer passes a state through unchanged,
-            // more can be inferred about the loop.
+            // If an output has a new producer, infer the node again, too: if the producer passes a state
+            // through unchanged, more can be inferred about the loop.
             let is_made_anew =
                 |value| self.model.producer(value).is_some_and(|(node, _)| news.nodes.contains(&node));
             let mut outputs = self.model.graphs[body].outputs.iter().map(|port| port.value);

@@ -98,7 +98,7 @@ impl Array {
         Array::new(self.elem, shape, data)
     }
 
-    /// Like [`Array::take`]; `None` selects the single element of `fill`, or zero without `fill`.
+    /// Like [`Array::take`]; an offset `None` selects the single element of `fill`, or zero without `fill`.
     pub fn take_or(
         &self,
         shape: Vec<usize>,

@@ -137,7 +137,7 @@ pub fn int_range(elem: ElemType) -> (i128, i128) {
     }
 }
 
-/// Rounds once, unlike the `half` crate, which drops the low bits of an `f64` before it rounds.
+/// Rounds once. On some processors, `f16::from_f64` rounds to `f32` first, or drops low bits.
 fn round_f16(x: f64) -> f16 {
     f16::from_bits(Format::F16.encode(x, false) as u16)
 }

@@ -26,12 +26,12 @@ impl<'a> Cx<'a> {
         self.call.version
     }
 
-    /// Returns the number of inputs, including omitted ones in between.
+    /// Returns the number of inputs, including omitted ones before the last.
     pub(super) fn count(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Returns an input of any kind; `None` if it is absent.
+    /// Returns an input of any kind; `None` if the input is absent.
     pub(super) fn val(&self, i: usize) -> Option<&'a Val> {
         self.inputs.get(i)?.as_ref()
     }
@@ -41,7 +41,7 @@ impl<'a> Cx<'a> {
         self.maybe(i)?.ok_or(Refusal::BadInput("a required input is absent"))
     }
 
-    /// Returns a tensor; `None` if it is absent or an empty optional.
+    /// Returns a tensor; `None` if the input is absent or an empty optional.
     pub(super) fn maybe(&self, i: usize) -> Result<Option<&'a Array>> {
         let value = match self.val(i) {
             Some(Val::Optional(inner)) => inner.as_deref(),
@@ -80,7 +80,7 @@ impl<'a> Cx<'a> {
         self.call.attrs.get(name)
     }
 
-    /// Returns an integer attribute; `None` if it is absent or of another type.
+    /// Returns an integer attribute; `None` if the attribute is absent or not an integer.
     pub(super) fn int_attr(&self, name: &str) -> Option<i64> {
         match self.attr(name)? {
             Attr::Int(value) => Some(value),
@@ -88,7 +88,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns an integer attribute, or `default` if it is absent or of another type.
+    /// Returns an integer attribute, or `default` if the attribute is absent or not an integer.
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
         self.int_attr(name).unwrap_or(default)
     }
@@ -103,7 +103,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns a float attribute; `None` if it is absent or of another type.
+    /// Returns a float attribute; `None` if the attribute is absent or not a float.
     pub(super) fn float_attr(&self, name: &str) -> Option<f64> {
         match self.attr(name)? {
             Attr::Float(value) => Some(f64::from(value)),
@@ -140,7 +140,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns a string attribute, or `default` if there is none; invalid UTF-8 is replaced.
+    /// Returns a string attribute, or `default` if no string is set; invalid UTF-8 is replaced.
     pub(super) fn text(&self, name: &str, default: &'static str) -> String {
         match self.attr(name) {
             Some(Attr::Str(value)) => String::from_utf8_lossy(value).into_owned(),
@@ -148,7 +148,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns a tensor attribute; `None` if it is absent or of another type.
+    /// Returns a tensor attribute; `None` if the attribute is absent or not a tensor.
     pub(super) fn array_attr(&self, name: &str) -> Option<Arc<Array>> {
         match self.attr(name)? {
             Attr::Tensor(array) => Some(array),
@@ -165,12 +165,12 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the integer of an input with one element; `None` if it is absent.
+    /// Returns the integer of an input with one element; `None` if the input is absent.
     pub(super) fn scalar_int(&self, i: usize) -> Result<Option<i64>> {
         self.maybe(i)?.map(only_int).transpose()
     }
 
-    /// Returns the number of an input with one element; `None` if it is absent.
+    /// Returns the number of an input with one element; `None` if the input is absent.
     pub(super) fn scalar(&self, i: usize) -> Result<Option<f64>> {
         let Some(array) = self.maybe(i)? else { return Ok(None) };
         match array.f64s()?.as_slice() {
@@ -185,7 +185,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the number of elements of an output, if the budget allows it.
-    /// The other dimensions count against the budget even if one dimension is 0.
+    /// Even if a dimension is 0, the product of the nonzero dimensions counts against the budget.
     pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
         self.spend(shape, self.budget.elements)?;
         numel(shape)

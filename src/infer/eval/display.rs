@@ -23,7 +23,7 @@ impl Array {
     fn elements(&self, limit: usize) -> String {
         let is_narrow = self.elem().is_float() && !matches!(self.elem(), ElemType::Float | ElemType::Double);
         if let Some(floats) = self.f64s().ok().filter(|_| is_narrow) {
-            // ONNX text has no literals for elements of these types.
+            // ONNX text has no literals for floats of 16 or fewer bits, so they are shown as decimal numbers.
             let floats: Vec<String> = floats.into_iter().take(limit).map(write_float).collect();
             return floats.join(",");
         }

@@ -35,7 +35,7 @@ impl Format {
         Format { exponent_bits, mantissa_bits, bias, max, overflow, nan, negative_zero: true }
     }
 
-    /// Returns the format of a float element type stored as codes; `None` for other types.
+    /// Returns the format of a float element type stored as codes; `None` for types not stored as codes.
     pub(super) fn of(elem: ElemType) -> Option<Format> {
         let fnuz = |format| Format { negative_zero: false, ..format };
         Some(match elem {
@@ -82,8 +82,9 @@ impl Format {
 
     /// Returns the code nearest to `x`, ties to even.
     ///
-    /// Overflow, including infinity, becomes the largest finite value with `saturate`. Without it, overflow becomes
-    /// infinity; in formats without infinity, NaN; in formats with neither, the largest value.
+    /// With `saturate`, overflow, including infinity, becomes the largest finite value. Without `saturate`,
+    /// overflow becomes infinity; in formats without infinity, NaN; in formats with neither, the largest
+    /// value.
     ///
     /// `float8e8m0` encodes only the magnitude and rounds ties up.
     pub(super) fn encode(self, x: f64, saturate: bool) -> u32 {

@@ -1,13 +1,13 @@
 //! Evaluates single operators on constant tensors.
 //!
-//! [`eval`] computes one [`KernelCall`] (operator, version, attributes) from its inputs. It does not run subgraphs:
-//! the caller runs `If`, `Loop`, `Scan` and `SequenceMap`. It never panics; calls that it cannot or must
-//! not compute return a [`Refusal`].
+//! [`eval`] computes one [`KernelCall`] (operator, version, attributes) from its inputs. [`eval`] does not
+//! run subgraphs: the caller runs `If`, `Loop`, `Scan` and `SequenceMap`. [`eval`] never panics; for calls
+//! that it cannot or must not compute, it returns a [`Refusal`].
 //!
 //! Real numbers are computed in `f64` and rounded once to the element type, except where runtimes agree on
-//! rounding each step. For `+`, `-`, `*`, `/` and `√` on `float` and narrower types this equals arithmetic in
-//! the type itself, as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap, unless the
-//! operator saturates.
+//! rounding each step. For `+`, `-`, `*`, `/` and `√` on `float` and narrower types, the rounded result
+//! equals arithmetic in the type itself, as `f64` has more than twice the mantissa bits. Integers are
+//! computed in `i128` and wrap, unless the operator saturates.
 
 mod array;
 mod buffer;
@@ -68,7 +68,7 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// Sufficient for shapes, masks and small tables, but not for weights.
+    /// Returns limits that suffice for shapes, masks and small tables, but not for weights.
     fn default() -> Self {
         Budget { elements: 1 << 16, work: 1 << 24 }
     }

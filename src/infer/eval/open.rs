@@ -1,7 +1,8 @@
 //! Detects calls with undetermined results.
 //!
-//! The specification leaves such results open, or runtimes deviate from it. The calls are not constant-folded, so
-//! that the model keeps the behavior of the runtime.
+//! A result is undetermined if the specification does not define it, or if runtimes deviate from the
+//! specification. Calls with undetermined results are not constant-folded, so that the model keeps the
+//! behavior of the runtime.
 
 use super::convert::int_range;
 use super::{Array, Val};
@@ -15,8 +16,9 @@ const FLOAT: f64 = ((1u64 << f32::MANTISSA_DIGITS) - 1) as f64;
 
 /// Returns true if an operator quantizes or dequantizes a tensor.
 ///
-/// Runtimes fuse such nodes with adjacent operators into integer kernels, whose results differ from those of the
-/// separate nodes. Constant folding stops at these nodes because a constant would prevent that fusion.
+/// Runtimes fuse quantization nodes with adjacent operators into integer kernels, whose results differ from
+/// those of the separate nodes. Quantization nodes are not constant-folded, because a constant would prevent
+/// the fusion.
 pub fn is_quantization(op: &str) -> bool {
     matches!(op, "QuantizeLinear" | "DequantizeLinear" | "DynamicQuantizeLinear")
 }
@@ -26,9 +28,9 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
     is_quantization(op) || is_undetermined(domain, op, inputs)
 }
 
-/// Returns true if the result on these inputs is undetermined.
+/// Returns true if the result of an operator on these inputs is undetermined.
 ///
-/// Either the specification leaves it open, or runtimes differ.
+/// Either the specification does not define the result, or runtimes compute different results.
 pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v Val>) -> bool {
     let arrays = inputs.into_iter().map(|val| match val {
         Val::Tensor(array) => Some(&**array),
@@ -52,10 +54,10 @@ pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Ite
                 .is_some_and(|places| places.elem().is_float() && !is_finite(places))
 }
 
-/// Returns true if no element of this float tensor makes the result undetermined.
+/// Returns true if no element of a float input makes the result of `op` undetermined.
 ///
-/// Operators that compare, sum or interpolate treat infinities and NaN differently across runtimes. Squares that
-/// overflow are undetermined too: in a sum of squares, some runtimes factor out the largest element first.
+/// Runtimes differ in the results of comparisons, sums and interpolations of infinities and NaN. Runtimes
+/// also differ in sums of squares that overflow: some runtimes factor out the largest element first.
 fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     let holds = |holds: &dyn Fn(&f64) -> bool| array.f64s().is_ok_and(|all| all.iter().all(holds));
     match (known.work, op) {
@@ -81,7 +83,7 @@ fn largest(elem: ElemType) -> f64 {
 
 /// Returns true if a reduction or product has an operand without elements.
 ///
-/// For such operands, ONNX Runtime keeps the sizes of reduced axes and leaves sums uninitialized.
+/// For operands without elements, ONNX Runtime keeps the sizes of reduced axes and leaves sums uninitialized.
 fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
     let operands = match known.work {
         Work::Reduction => 1,
@@ -93,7 +95,7 @@ fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
 
 /// Returns true if the result for these integers may differ between runtimes.
 ///
-/// ONNX Runtime computes in floats, which may be inexact, and saturates on overflow where others wrap.
+/// ONNX Runtime computes in floats, which may be inexact, and saturates on overflow; other runtimes wrap.
 fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     let Some(first) = arrays.first().filter(|array| array.elem().is_integer()) else { return false };
     match op {
@@ -123,7 +125,7 @@ fn beyond(array: &Array, bound: impl Fn(&[f64]) -> f64) -> bool {
     sizes(array).is_some_and(|all| bound(&all) > limit(array.elem()))
 }
 
-/// Returns the absolute values of an integer tensor; `None` for other types.
+/// Returns the absolute values of an integer tensor; `None` for non-integer types.
 fn sizes(array: &Array) -> Option<Vec<f64>> {
     let is_integer = array.elem().is_integer();
     is_integer

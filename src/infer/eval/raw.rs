@@ -53,7 +53,7 @@ macro_rules! numeric_buffers {
 }
 
 impl Array {
-    /// Returns the length in bytes of the `raw_data` of a tensor; `None` for strings or if it overflows.
+    /// Returns the length in bytes of a tensor's `raw_data`; `None` for strings and on overflow.
     fn raw_len(elem: ElemType, count: usize) -> Option<usize> {
         Some(count.checked_mul(elem.bits()?)?.div_ceil(8))
     }

@@ -156,7 +156,7 @@ struct Scanned {
 }
 
 impl Scanned {
-    /// Appends the outputs of an iteration; refused if they exceed the byte budget.
+    /// Appends the outputs of an iteration; fails if the outputs exceed the byte budget.
     fn push(&mut self, made: impl Iterator<Item = Val>) -> Result<()> {
         for (all, one) in self.outputs.iter_mut().zip(made) {
             if let Val::Tensor(array) = &one {
@@ -175,7 +175,7 @@ fn graph(node: &Node, attr: &str) -> Result<GraphId> {
     }
 }
 
-/// Returns an entry of an attribute that lists axes or directions; 0 if it is absent.
+/// Returns an entry of an attribute that lists axes or directions; 0 if the entry is absent.
 fn listed(node: &Node, attr: &str, at: usize) -> i64 {
     node.attr(attr).and_then(AttrValue::as_ints).and_then(|list| list.get(at)).copied().unwrap_or(0)
 }

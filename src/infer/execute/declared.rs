@@ -1,6 +1,6 @@
 //! Checks runtime values against the declared types of subgraph inputs and outputs.
 //!
-//! Some facts rely on these declarations and hold in successful runs only. A run that violates a declaration
+//! Some facts rely on declared types, and hold in successful runs only. A run that violates a declaration
 //! must therefore fail.
 
 use crate::graph::{DeclaredDim, ElemType, Port, TypeKind};

@@ -1,7 +1,7 @@
 //! Executes nodes with constant inputs, including subgraphs, local functions and sequences.
 //!
-//! Inference tracks only small tensors. The executor also computes large ones, within [`Limits`], for constant
-//! folding, and runs whole graphs if the caller supplies their inputs.
+//! Inference tracks only small tensors. The executor also computes large tensors, within [`Limits`], for
+//! constant folding, and runs whole graphs if the caller supplies their inputs.
 
 mod control;
 mod declared;
@@ -23,7 +23,8 @@ pub use stored::Folded;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Maximum size in bytes of a cached initializer. Larger ones are decoded at each use, to bound memory.
+/// Maximum size in bytes of a cached initializer.
+/// Larger initializers are decoded at each use, to bound memory.
 const MAX_KEPT: usize = 1 << 20;
 /// Maximum total size in bytes of the cached initializers.
 const MAX_KEPT_IN_ALL: usize = 64 << 20;
@@ -31,8 +32,8 @@ const MAX_KEPT_IN_ALL: usize = 64 << 20;
 /// Cost limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size in bytes of a tensor that is read, and maximum number of elements of a computed one.
-    /// Also the maximum size in bytes of all outputs together that a loop accumulates.
+    /// Maximum size in bytes of a tensor that is read, and of all outputs together that a loop accumulates.
+    /// A computed tensor may have at most this number of elements.
     pub bytes: usize,
     /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,
@@ -81,7 +82,7 @@ impl<'m> Executor<'m> {
 
     /// Returns an executor for constant folding.
     ///
-    /// It refuses undetermined results and quantization operators.
+    /// The executor refuses calls with undetermined results, and quantization operators.
     /// A folded value replaces the result of the runtime, so both must agree. Large results are stored in files.
     pub fn strict(model: &'m Model, limits: Limits) -> Self {
         Executor { is_free: false, folds_quantization: false, stores: true, ..Executor::new(model, limits) }
@@ -147,13 +148,13 @@ impl<'m> Executor<'m> {
     /// Computes the outputs of a node and stores them.
     ///
     /// # Errors
-    /// Returns a refusal if the outputs cannot be computed within the limits. A strict executor refuses more (see
-    /// [`Executor::strict`]).
+    /// Returns a refusal if the outputs cannot be computed within the limits. A strict executor also refuses
+    /// undetermined results and quantization operators (see [`Executor::strict`]).
     pub fn run(&mut self, node: NodeId) -> Result<()> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
             let Some(output) = *output else { continue };
-            // Nodes of a body run several times, and their results are short-lived.
+            // Subgraphs and functions may run several times, so their results are short-lived and not stored.
             let is_stored = self.stores && self.nesting == 0 && self.calls.is_empty();
             let tensor = match &value {
                 Val::Tensor(array) if is_stored => stored::stored(array),
@@ -271,7 +272,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Resolves an attribute of a node `depth` calls deep.
-    /// In a function body, it may refer to an attribute of the function call.
+    /// In a function body, the attribute may refer to an attribute of the function call.
     fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
         let AttrValue::Ref { name, .. } = value else { return Some(value) };
         let outer = depth.checked_sub(1)?;
@@ -283,7 +284,7 @@ impl<'m> Executor<'m> {
         function.attribute_defaults.iter().find(|attr| attr.name == *name).map(|attr| &attr.value)
     }
 
-    /// Deducts work from the limit, plus a fixed cost per call; refused if the limit is exceeded.
+    /// Deducts work from the limit, plus a fixed cost per call; fails if the limit is exceeded.
     fn spend(&mut self, work: usize) -> Result<()> {
         const CALL: usize = 64;
         let left = self.limits.work.checked_sub(work.saturating_add(CALL)).ok_or(Refusal::TooLarge);
@@ -292,7 +293,7 @@ impl<'m> Executor<'m> {
     }
 }
 
-/// Returns the elements of a tensor; `None` if they cannot be read, or exceed this size in bytes.
+/// Returns the elements of a tensor; `None` if unreadable or larger than `bytes`.
 fn array(tensor: &Tensor, bytes: usize) -> Option<Array> {
     let fits = tensor.byte_len().is_none_or(|len| len <= bytes);
     fits.then(|| load::array(tensor)).flatten().filter(|array| bytes_of(array) <= bytes)

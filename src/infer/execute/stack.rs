@@ -20,7 +20,7 @@ pub(super) fn slice(whole: &Array, axis: i64) -> Result<Vec<Array>> {
 
 /// Stacks tensors of equal shape along a new axis.
 ///
-/// An empty list is refused because its shape is unknown.
+/// Fails for an empty list, because the shape of the result is unknown.
 pub(super) fn stack(parts: &[&Array], axis: i64) -> Result<Array> {
     let first = parts.first().ok_or(Refusal::Unsupported)?;
     if parts.iter().any(|part| part.shape() != first.shape()) {

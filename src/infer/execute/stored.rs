@@ -1,4 +1,4 @@
-//! Computed tensors. Large ones are kept in temporary files, to bound memory.
+//! Computed tensors. Large computed tensors are kept in temporary files, to bound memory.
 
 use std::env::consts;
 use std::io::{self, Write};
@@ -51,8 +51,8 @@ impl Folded {
 
 /// Returns a large array as a tensor whose elements are in a temporary file, mapped into memory.
 ///
-/// The operating system deletes the file with its last reference. Returns `None` for strings, if the array is
-/// small, or if no file can be written.
+/// The operating system deletes the file when its last reference is dropped. Returns `None` for strings, if
+/// the array is small, or if no file can be written.
 pub fn stored(array: &Array) -> Option<Tensor> {
     if bytes_of(array) < LEAST {
         return None;

@@ -154,7 +154,7 @@ fn strict_executor_refuses_undetermined_results() {
     refused(true, graph);
 }
 
-/// The results of a body are not stored: the next turn reads them in memory.
+/// The results of a loop's subgraph are not stored in files: the next iteration reads them from memory.
 #[test]
 fn loop_with_growing_state_uses_the_result_of_the_last_turn() {
     let text = "<ir_version: 10, opset_import: [\"\" : 21]> g () => (int64[1] n) {

@@ -24,7 +24,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// Reads the attributes for this number of spatial axes; `None` if one has the wrong length.
+    /// Reads the attributes for `axes` spatial axes, or returns `None` if a list has the wrong length.
     fn read(cx: &Cx, axes: usize, kernel: Vec<Option<i64>>) -> Option<Self> {
         let auto_pad = match cx.text("auto_pad").unwrap_or("NOTSET") {
             "VALID" => AutoPad::Valid,
@@ -145,7 +145,8 @@ pub fn pool(cx: &mut Cx) -> Option<()> {
         // Before opset 22, the specification lets windows begin in the end padding, but runtimes do not.
         let within = windows.count(axis, &size, Rounding::UpWithinInput);
         let anywhere = windows.count(axis, &size, Rounding::Up);
-        // If the end padding exceeds the kernel size, several windows begin in it, of which runtimes drop at most one.
+        // If the end padding exceeds the kernel size, several windows begin in the padding; runtimes drop at
+        // most one of these windows.
         let is_one_at_most = windows.reaches_over_end_pad(axis);
         within.filter(|dim| is_one_at_most && cx.since() >= 22 || anywhere.as_ref() == Some(dim))
     };
@@ -166,8 +167,10 @@ pub fn global_pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ConvTranspose`: `output_shape`, or `stride * (input - 1) + output_padding + window - pads`.
-/// With `auto_pad` for equal sizes, it is `stride * input`.
+/// `ConvTranspose`: the output size is given by `output_shape`, or computed.
+///
+/// The computed size is `stride * (input - 1) + output_padding + window - pads`, or, with `auto_pad` set to
+/// `SAME_UPPER` or `SAME_LOWER`, `stride * input`.
 pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
     let axes = spatial_axes(cx, 0, Some(1))?;
     let windows = Windows::read(cx, axes, kernel_of(cx, 1, axes))?;
@@ -313,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Runtimes drop one window that begins after the input; here, there are three.
+    /// Runtimes drop only one of the windows that begin after the input; with `pad = 4`, three windows do.
     #[test]
     fn ceil_mode_with_end_padding_above_the_kernel_size_is_ambiguous() {
         let graph = |pad: i64| {

@@ -14,7 +14,7 @@ use crate::schema::{AttrDefault, Schema};
 /// A call under inference, with inputs and attributes to read and outputs to fill in.
 pub(in crate::infer) struct Cx<'c> {
     call: &'c OpCall<'c>,
-    /// Schema of the operator; `None` if it is unknown.
+    /// Schema of the operator, or `None` if the operator is unknown.
     pub schema: Option<&'static Schema>,
     fresh: &'c mut dyn Fresh,
     /// Facts of the requested outputs.
@@ -76,7 +76,7 @@ impl<'c> Cx<'c> {
         self.call.inputs.len()
     }
 
-    /// Returns the fact of an input; `None` if the input is absent.
+    /// Returns the fact of an input, or `None` if the input is absent.
     pub fn fact(&self, input: usize) -> Option<&'c Fact> {
         self.call.inputs.get(input).copied().flatten()
     }
@@ -86,7 +86,7 @@ impl<'c> Cx<'c> {
         self.fact(input).is_some()
     }
 
-    /// Returns the tensor fact of an input; `None` if it is absent or not known to be a tensor.
+    /// Returns the tensor fact of an input, or `None` if the input is absent or not known to be a tensor.
     pub fn tensor(&self, input: usize) -> Option<&'c TensorFact> {
         self.fact(input)?.as_tensor()
     }
@@ -101,17 +101,17 @@ impl<'c> Cx<'c> {
         self.fact(input).and_then(Fact::shape).cloned().unwrap_or_default()
     }
 
-    /// Returns the dimensions of an input; `None` if the rank is unknown.
+    /// Returns the dimensions of an input, or `None` if the rank is unknown.
     pub fn dims(&self, input: usize) -> Option<&'c [Size]> {
         self.fact(input)?.dims()
     }
 
-    /// Returns one dimension of an input; `None` if it is unknown or the axis does not exist.
+    /// Returns one dimension of an input, or `None` if the dimension is unknown or does not exist.
     pub fn dim(&self, input: usize, axis: usize) -> Size {
         self.dims(input)?.get(axis)?.clone()
     }
 
-    /// Returns the rank of an input; `None` if it is unknown.
+    /// Returns the rank of an input, or `None` if the rank is unknown.
     pub fn rank(&self, input: usize) -> Option<usize> {
         Some(self.dims(input)?.len())
     }
@@ -131,7 +131,7 @@ impl<'c> Cx<'c> {
         self.ints(input)?.into_iter().next()?
     }
 
-    /// Returns the first element of a real tensor; `None` if it is a fraction, a large float or unknown.
+    /// Returns the first element of a real tensor, or `None` for a fraction, large float or unknown value.
     pub fn whole_scalar(&self, input: usize) -> Size {
         let float = || {
             let float = *self.const_floats(input)?.first()?;
@@ -155,7 +155,7 @@ impl<'c> Cx<'c> {
         self.array(input)?.f64s().ok()
     }
 
-    /// Returns the number of elements of a rank-1 input; `None` if it is unknown.
+    /// Returns the number of elements of a rank-1 input, or `None` if this number is unknown.
     pub fn length(&self, input: usize) -> Option<usize> {
         match self.dims(input)? {
             [length] => usize::try_from(length.as_ref()?.as_const()?).ok(),
@@ -168,7 +168,7 @@ impl<'c> Cx<'c> {
 ///
 /// Typed getters return the schema default for an absent attribute, unless noted otherwise.
 impl<'c> Cx<'c> {
-    /// Returns an attribute; `None` if it is absent.
+    /// Returns an attribute, or `None` if the attribute is absent.
     pub fn attr(&self, name: &str) -> Option<&'c AttrValue> {
         self.call.attrs.attr(name)
     }
@@ -182,7 +182,7 @@ impl<'c> Cx<'c> {
         self.schema?.attr(name)?.default
     }
 
-    /// Returns an integer attribute; `None` if it has no value or another type.
+    /// Returns an integer attribute, or `None` if the attribute has no value or is not an integer.
     pub fn int(&self, name: &str) -> Option<i64> {
         match (self.attr(name), self.default(name)) {
             (Some(value), _) => value.as_int(),
@@ -201,12 +201,12 @@ impl<'c> Cx<'c> {
         self.int(name).is_some_and(|int| int != 0)
     }
 
-    /// Returns the integers of an attribute; `None` if it is absent, even if the schema has a default.
+    /// Returns the integers of an attribute of the call; ignores the default in the schema.
     pub fn ints_attr(&self, name: &str) -> Option<&'c [i64]> {
         self.attr(name)?.as_ints()
     }
 
-    /// Returns a string attribute; `None` if it has no value or another type.
+    /// Returns a string attribute, or `None` if the attribute has no value or is not a string.
     pub fn text(&self, name: &str) -> Option<&'c str> {
         match (self.attr(name), self.default(name)) {
             (Some(value), _) => value.as_str(),
@@ -286,7 +286,7 @@ impl Cx<'_> {
         self.axis(self.int_or("axis", default), rank)
     }
 
-    /// Checks the rank of an input; `None` if it is unknown or differs.
+    /// Checks the rank of an input; returns `None` if the rank is unknown or differs from `rank`.
     pub fn expect_rank(&mut self, input: usize, rank: usize) -> Option<()> {
         let found = self.rank(input)?;
         if found != rank {
@@ -295,12 +295,12 @@ impl Cx<'_> {
         (found == rank).then_some(())
     }
 
-    /// Checks the rank of an input if it is known; `None` if it differs.
+    /// Checks the rank of an input; returns `None` if the rank is known and differs from `rank`.
     pub fn allow_rank(&mut self, input: usize, rank: usize) -> Option<()> {
         if self.rank(input).is_none() { Some(()) } else { self.expect_rank(input, rank) }
     }
 
-    /// Checks the minimum rank of an input; `None` if the rank is unknown or lower.
+    /// Checks the minimum rank of an input; returns `None` if the rank is unknown or too low.
     pub fn expect_rank_at_least(&mut self, input: usize, rank: usize) -> Option<()> {
         let found = self.rank(input)?;
         if found < rank {
@@ -318,7 +318,7 @@ impl Cx<'_> {
     }
 
     /// Combines two dimensions, each given as (input, axis), that must be equal.
-    /// Records a fault if they differ.
+    /// Records a fault if the dimensions differ.
     pub fn same_size(&mut self, a: (usize, usize), b: (usize, usize)) -> Size {
         let (x, y) = (self.dim(a.0, a.1), self.dim(b.0, b.1));
         let both = crate::infer::meet::meet_sizes(&x, &y, self.bounds());

@@ -40,7 +40,7 @@ pub fn variadic(cx: &mut Cx) -> Option<()> {
     if cx.since() < 8 { same(cx) } else { broadcast_all(cx) }
 }
 
-/// Returns the broadcast shape of these inputs. Records a fault if they do not broadcast.
+/// Returns the broadcast shape of these inputs. Records a fault if the inputs do not broadcast.
 pub fn broadcast_inputs(cx: &mut Cx, inputs: &[usize]) -> Option<Shape> {
     let (&first, rest) = inputs.split_first()?;
     let mut shape = cx.shape(first).dims()?.to_vec();
@@ -55,7 +55,7 @@ pub fn broadcast_inputs(cx: &mut Cx, inputs: &[usize]) -> Option<Shape> {
     Some(Shape::new(shape))
 }
 
-/// Returns the broadcast of two shapes; `None` if they do not broadcast.
+/// Returns the broadcast of two shapes, or `None` if the shapes do not broadcast.
 pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
     let rank = a.len().max(b.len());
     let one = Some(Dim::known(1));
@@ -65,9 +65,9 @@ pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
     (0..rank).map(|axis| broadcast_sizes(&at(a, axis), &at(b, axis), cx)).collect()
 }
 
-/// Returns the broadcast of two sizes; `None` if they do not broadcast.
+/// Returns the broadcast of two sizes, or `None` if the sizes do not broadcast.
 ///
-/// `Some(None)` means that they may broadcast, but the result is unknown.
+/// `Some(None)` means that the sizes may broadcast, but the result is unknown.
 pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     let (known, bounds) = (|dim: &Dim| Some(Some(dim.clone())), cx.bounds());
     match (a, b) {
@@ -76,7 +76,8 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
             Broadcast::Unknown => Some(gives_way(a, b).or_else(|| gives_way(b, a))),
             Broadcast::Conflict => None,
         },
-        // Next to a known size other than 1, the unknown size is 1 or equal to it in every successful run.
+        // If the known size is never 1, the unknown size is 1 or equal to the known size in every successful
+        // run.
         (Some(dim), None) | (None, Some(dim)) => {
             let is_one = dim.equals(&Dim::known(1), bounds);
             if is_one.is_never() { known(dim) } else { Some(None) }
@@ -85,9 +86,10 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     }
 }
 
-/// Returns `b` if it is a symbol, and `a` is 1 whenever `b` is 1.
+/// Returns `b` if `a` is always 1 or equal to `b` in runs where `a` and `b` broadcast.
 ///
-/// Then `b` is the broadcast size in every successful run, as with `min(n, 512)` and `n`.
+/// The condition is proved if `b` is a symbol, and `a` is 1 whenever `b` is 1. For example, `min(n, 512)` and
+/// `n` broadcast to `n` in every successful run.
 fn gives_way(a: &Dim, b: &Dim) -> Size {
     let symbol = b.as_symbol()?;
     let at_one = a.substitute(&|other| (other == symbol).then(|| Dim::known(1)))?;

@@ -81,7 +81,7 @@ fn concat_inputs(cx: &mut Cx, inputs: &[usize], default_axis: i64) -> Option<()>
 
 /// `Split`: splits by the given sizes, or else into equal parts.
 ///
-/// Since opset 18, the last of the equal parts may be smaller.
+/// Since opset 18, the last part may be smaller than the others if no sizes are given.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     let axis = cx.axis_attr(0, dims.len())?;
@@ -111,7 +111,7 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Returns the sizes of equal parts, of which the last may be smaller.
+/// Returns the sizes of this number of parts: equal sizes, except that the last may be smaller.
 fn equal_parts(size: &Size, parts: i64) -> Vec<Size> {
     let each = || size.as_ref()?.ceil_div(parts);
     let last = || crate::infer::shape::sub(size, &mul(&each(), &known(parts - 1)));
@@ -152,7 +152,7 @@ pub fn tile(cx: &mut Cx) -> Option<()> {
 
 /// `Pad`: the pads list the begin pads of all axes, then the end pads.
 ///
-/// They apply to all axes or, since opset 18, to those in the last input.
+/// The pads apply to all axes or, since opset 18, to the axes in the last input, if it is present.
 pub fn pad(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let attr = if cx.since() < 2 { "paddings" } else { "pads" };

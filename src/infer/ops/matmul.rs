@@ -150,7 +150,7 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
 
 /// Returns the implicit output term of an equation without `->`.
 ///
-/// It consists of the ellipsis, then all letters that occur once, sorted.
+/// The implicit output term consists of the ellipsis, then all letters that occur once, sorted.
 fn implicit_output(terms: &[&str]) -> String {
     let all: String = terms.concat().replace("...", "");
     let mut once: Vec<char> = all.chars().filter(|&c| all.matches(c).count() == 1).collect();

@@ -1,7 +1,8 @@
 //! Shape rules of operators, grouped by family.
 //!
-//! A rule fills in the facts of the outputs, whose element types are already inferred from the schema. It returns
-//! `None` if it stops early, because a required fact is unknown, the call is faulty, or the result is undefined.
+//! A shape rule fills in the facts of the outputs, whose element types are already inferred from the schema.
+//! The rule returns `None` if it stops early, because a required fact is unknown, the call is faulty, or the
+//! result is undefined.
 
 mod attention;
 mod contrib;
@@ -32,7 +33,7 @@ pub(super) use slice::{larger, smaller};
 /// Shape rule: fills in the outputs of a call.
 pub(super) type Rule = fn(&mut Cx) -> Option<()>;
 
-/// Returns the shape rule of an operator; `None` if there is none.
+/// Returns the shape rule of an operator, or `None` if the operator has no shape rule.
 pub(super) fn find(domain: &str, op: &str) -> Option<Rule> {
     let rules = match domain {
         "" => table::ONNX,

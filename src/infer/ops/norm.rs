@@ -42,7 +42,7 @@ pub fn first_same(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `RNN`, `GRU` and `LSTM`: return all hidden states, the last one, and for `LSTM` its cell state.
+/// `RNN`, `GRU` and `LSTM`: return all hidden states and the last one; `LSTM` also the last cell state.
 pub fn recurrent(cx: &mut Cx) -> Option<()> {
     cx.allow_rank(0, 3)?;
     let batch_first = cx.flag("layout");

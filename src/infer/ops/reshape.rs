@@ -94,8 +94,8 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
 
 /// Returns true if an element of a target shape may be -1 at run time.
 ///
-/// An expression that is never positive may be -1. So may a symbol that can be negative, because a caller
-/// passes in its value. Any other expression is assumed to be a size.
+/// An element may be -1 if it is an expression that is never positive, or a symbol that can be negative
+/// because a caller passes in its value. All other elements are assumed to be sizes.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
     let is_passed_in =
         dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));
@@ -117,12 +117,16 @@ fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
     if part.as_const() == Some(0) {
         return None;
     }
-    // In every run, a symbolic quotient has no remainder. A constant one may have: then no size fits.
+    // In every successful run, the division has no remainder, so rounding down is exact. If both numbers are
+    // constant and the division has a remainder, no size is correct.
     let is_known = all.as_const().is_some() && part.as_const().is_some();
     all.div_exact(&part).or_else(|| (!is_known).then(|| all.floor_div(&part)).flatten())
 }
 
-/// Records a fault if the number of elements changes, or if it is no multiple of the known dimensions.
+/// Records a fault if a reshape to `dims` provably changes the number of elements.
+///
+/// If some of `dims` are unknown, a number of elements that is no multiple of the static dimensions' product
+/// is a fault.
 fn check_elements(cx: &mut Cx, dims: &[Size]) {
     let (from, to) = (cx.shape(0), Shape::new(dims));
     let Some(before) = from.numel() else { return };

@@ -36,7 +36,7 @@ fn scales(cx: &Cx, input: usize) -> Option<Vec<f64>> {
     if let Some(scales) = cx.attr("scales").and_then(AttrValue::as_floats) {
         return Some(scales.iter().map(|&scale| f64::from(scale)).collect());
     }
-    // `Upsample` of opset 1.
+    // `Upsample` of opset 1 has one attribute for each spatial scale.
     if let (Some(height), Some(width)) = (attr("height_scale"), attr("width_scale")) {
         return Some(vec![1.0, 1.0, height, width]);
     }
@@ -65,8 +65,8 @@ fn resized_to(cx: &Cx, dims: &[Size], axes: &[usize]) -> Vec<Size> {
 
 /// Returns `floor(size * scale)`.
 ///
-/// A number is multiplied in `float`. A symbolic size is multiplied exactly, if the scale is a fraction with a
-/// small power of two as its denominator.
+/// The product of a static size and the scale is computed in `float`. The product of a symbolic size is exact
+/// if the scale is a fraction whose denominator is a small power of two; otherwise, the result is unknown.
 fn scaled(size: &Size, scale: f64) -> Size {
     if let Some(size) = number(size) {
         let product = (size as f32 * scale as f32).floor();

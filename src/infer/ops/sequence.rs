@@ -17,7 +17,9 @@ fn elements_of<'c>(cx: &Cx<'c>, input: usize) -> Option<&'c Elements> {
     }
 }
 
-/// Returns the position in an input, counted from 0 among `len` elements; the last one by default.
+/// Reads an input as a position in a sequence of `len` elements, counted from 0.
+///
+/// Returns the last position if the input is absent, and `None` if the position is unknown or out of range.
 fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
     if !cx.has(input) {
         return len.checked_sub(1);
@@ -27,7 +29,7 @@ fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
     usize::try_from(from_start).ok().filter(|&place| place < len)
 }
 
-/// Sets the output to a sequence of these elements, with the fact `otherwise` for an empty one.
+/// Sets the output to a sequence with these element facts, or with `otherwise` if `facts` is empty.
 fn put_each(cx: &mut Cx, facts: Vec<Fact>, otherwise: &Fact) {
     let elements = Elements::each(facts, otherwise, cx.bounds());
     cx.put(0, Fact::Sequence(elements));
@@ -57,7 +59,7 @@ pub fn insert(cx: &mut Cx) -> Option<()> {
         cx.fault(Fault::Constraint { name: "tensor", is: Some(elem.to_string()), why });
     }
     let known = elements.facts().and_then(|facts| {
-        // The new element is inserted before this position, which may equal the length unless negative.
+        // The new element is inserted before the position. A nonnegative position may equal the length.
         let from_end = cx.const_int(2).filter(|place| *place < 0);
         let at = place(cx, 2, facts.len() + usize::from(from_end.is_none()))?;
         let mut facts = facts.to_vec();
@@ -108,8 +110,9 @@ pub fn length(cx: &mut Cx) -> Option<()> {
 
 /// `SplitToSequence`: splits along an axis, into parts of size 1 by default.
 ///
-/// By the specification, `keepdims` is ignored if sizes are given. With `keepdims = 0` and a scalar size, ONNX
-/// Runtime drops the axis, and fails unless the size is 1. PyTorch exports `unbind` with size 1.
+/// By the specification, `keepdims` is ignored if the input `split` is given. With `keepdims = 0` and a
+/// scalar `split`, ONNX Runtime drops the axis, and fails unless `split` is 1. PyTorch exports `unbind` in
+/// this form.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem(0);
     cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));
@@ -153,7 +156,9 @@ fn part_sizes(cx: &Cx, whole: &Size) -> Option<Vec<Size>> {
     cx.ints(1).or_else(|| Some(vec![None; cx.length(1).filter(|&len| len <= MAX_FOLLOWED)?]))
 }
 
-/// Returns parts of equal size, of which the last may be smaller.
+/// Returns the sizes of parts of `size` elements; the last part may be smaller.
+///
+/// Returns `None` if the number of parts is unknown or exceeds [`MAX_FOLLOWED`].
 fn equal_sizes(whole: &Size, size: i64) -> Option<Vec<Size>> {
     let whole = number(whole)?;
     let count = usize::try_from(whole.checked_add(size.checked_sub(1)?)?.checked_div(size)?).ok()?;

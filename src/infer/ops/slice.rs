@@ -27,7 +27,7 @@ struct Cut {
     step: Size,
 }
 
-/// Reads the slice of each axis that the call names; `None` if the axes are unknown.
+/// Reads the slice of each axis that the call names, or returns `None` if the axes are unknown.
 fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     let attr = |name: &str| Some(cx.ints_attr(name)?.iter().map(|&int| known(int)).collect::<Vec<_>>());
     let by_attr = cx.attr("starts").is_some();
@@ -56,7 +56,7 @@ fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
 const FAR: i64 = i32::MAX as i64;
 
 impl Cut {
-    /// Returns the length of the slice of an axis of this size: `ceil((end - start) / step)`.
+    /// Returns the length `ceil((end - start) / step)` of the slice, for an axis of this size.
     ///
     /// Negative bounds count from the end. Both bounds are clamped to the axis.
     fn length(&self, size: &Size, cx: &Cx) -> Size {
@@ -68,7 +68,8 @@ impl Cut {
             let whole = |dim: &Dim| between(&from_end(dim, size, cx)?, &zero, size, cx);
             (whole(start?)?, if is_far(end?) { size.clone() } else { whole(end?)? })
         } else {
-            // For negative steps, some runtimes treat such a large end as the last element, so the length is unknown.
+            // For negative steps, some runtimes treat an end beyond the axis as the last element, so the
+            // length is unknown.
             let end = end.filter(|end| !is_far(end));
             let start = if is_far(start?) { last.clone() } else { from_end(start?, size, cx)? };
             let end = if is_far_back(end?) { Dim::known(-1) } else { from_end(end?, size, cx)? };
@@ -86,7 +87,9 @@ fn is_far_back(dim: &Dim) -> bool {
     dim.as_const().is_some_and(|n| n <= -FAR)
 }
 
-/// Converts an index, possibly negative (from the end), to one from 0; `None` if its sign is unknown.
+/// Converts an index, possibly negative (from the end), to one counted from 0.
+///
+/// Returns `None` if the sign of the index is unknown.
 fn from_end(index: &Dim, size: &Dim, cx: &Cx) -> Size {
     if is_far_back(index) {
         return known(0);

@@ -7,7 +7,7 @@ fn quotient(size: &Size, divisor: i64) -> Size {
     size.as_ref()?.floor_div(divisor)
 }
 
-/// Returns the number of heads from an attribute; `None` unless it is positive.
+/// Returns the number of heads from an attribute, or `None` unless this number is positive.
 fn heads(cx: &Cx, attr: &str) -> Option<i64> {
     cx.int(attr).filter(|&heads| heads > 0)
 }
@@ -109,7 +109,7 @@ pub fn relative_position_bias(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `GemmaRotaryEmbedding`: returns two outputs, of the shapes of the queries and the keys.
+/// `GemmaRotaryEmbedding`: the outputs are the rotated queries and keys, whose shapes do not change.
 pub fn gemma_rotary(cx: &mut Cx) -> Option<()> {
     for (output, input) in [(0, 1), (1, 3)] {
         let shape = cx.shape(input);

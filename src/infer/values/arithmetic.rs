@@ -83,12 +83,12 @@ fn binary(cx: &Cx) -> Option<Binary> {
     })
 }
 
-/// Returns a divisor; `None` if it is unknown or the number 0.
+/// Returns a divisor, or `None` if the divisor is unknown or the number 0.
 fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
 }
 
-/// Multiplies floats; `None` if a factor is unknown, or the product may be −0.
+/// Multiplies floats; returns `None` if a factor is unknown, or the product may be −0.
 fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
     let (left, right) = (a.as_ref()?, b.as_ref()?);
     let is_zero = |dim: &Dim| dim.as_const() == Some(0);
@@ -135,7 +135,7 @@ fn zip(cx: &Cx, a: Ints, b: Ints, op: Binary) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
-/// Returns the broadcast shape; `None` if there is none, or it has too many elements to be tracked.
+/// Returns the broadcast shape, or `None` if there is none or the result is too large to track.
 fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let at = |dims: &[usize], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
@@ -199,7 +199,7 @@ fn cumulate(cx: &Cx) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
-/// Evaluates a reduction of all elements to one.
+/// Evaluates a reduction of all elements to one element.
 fn reduce(cx: &Cx, op: &str) -> Option<Ints> {
     if !op.starts_with("Reduce") {
         return None;

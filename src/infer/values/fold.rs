@@ -13,7 +13,7 @@ use crate::schema::Determinism;
 /// Cost limit of one folded call. Inference folds shapes and small tables only.
 const BUDGET: Budget = Budget { elements: MAX_ELEMENTS, work: 1 << 16 };
 
-/// Folds a call with constant inputs; `None` if it must not or cannot be folded.
+/// Folds a call with constant inputs, or returns `None` if the call must not or cannot be folded.
 pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
     let inputs = constants(cx)?;
     let call = cx.call();
@@ -24,7 +24,7 @@ pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
     Some(outputs.into_iter().map(fact_of).collect())
 }
 
-/// Returns the inputs as values; `None` if one is not a constant in memory.
+/// Returns the values of the inputs, or `None` if a present input is not a constant in memory.
 fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     let value = |input: usize| match cx.fact(input) {
         None => Some(None),
@@ -33,7 +33,9 @@ fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     (0..cx.inputs()).map(value).collect()
 }
 
-/// Evaluates the call on these inputs; `None` if it cannot be evaluated within [`BUDGET`].
+/// Evaluates the call on these inputs.
+///
+/// Returns `None` if the call is not deterministic, fails, or exceeds [`BUDGET`].
 pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
     let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
     let call = cx.call();

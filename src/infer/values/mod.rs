@@ -1,6 +1,7 @@
 //! Inference of the elements of small tensors.
 //!
-//! Calls with constant inputs are constant-folded. Otherwise, whole-number elements are tracked symbolically.
+//! Calls whose inputs are all constant are constant-folded. For every other call, the whole-number
+//! elements of the outputs are tracked symbolically.
 
 mod arithmetic;
 mod fold;
@@ -76,7 +77,7 @@ impl Ints {
         self.elements.iter().any(Option::is_some)
     }
 
-    /// Converts to the fact of a tensor; `None` if elements of this type are not tracked.
+    /// Converts to the fact of a tensor, or returns `None` if elements of this type are not tracked.
     fn into_fact(self, elem: ElemType) -> Option<Fact> {
         followed(elem).then(|| TensorFact::ints(elem, &self.dims, self.elements).into())
     }
@@ -84,7 +85,7 @@ impl Ints {
 
 /// Returns true if elements of this type are tracked.
 ///
-/// `float` and `double` represent all common sizes exactly.
+/// `float` and `double` are tracked because they represent all sizes that are common in models exactly.
 fn followed(elem: ElemType) -> bool {
     elem.is_integer() || matches!(elem, ElemType::Bool | ElemType::Float | ElemType::Double)
 }
@@ -92,7 +93,7 @@ fn followed(elem: ElemType) -> bool {
 /// Limit up to which `float` represents every whole number exactly (2²⁴).
 const EXACT_IN_FLOAT: f64 = 16_777_216.0;
 
-/// Converts a float to an integer; `None` if it is fractional, too large, or −0.
+/// Converts a float to an integer, or returns `None` if the float is fractional, too large, or −0.
 fn whole(x: f64) -> Size {
     let is_negative_zero = x == 0.0 && x.is_sign_negative();
     (x.fract() == 0.0 && x.abs() <= EXACT_IN_FLOAT && !is_negative_zero).then(|| Dim::known(x as i64))

@@ -8,7 +8,7 @@ use crate::infer::shape::Size;
 
 /// Maximum axis size that is assumed if a model computes sizes in 32 bits, as some exporters do.
 ///
-/// An expression that could exceed 32 bits despite this assumption is unknown.
+/// A 32-bit expression that could overflow even with axes of this size is unknown.
 const LONGEST_AXIS: i64 = 1 << 15;
 
 /// Limit up to which `double` represents every whole number exactly.
@@ -28,7 +28,7 @@ pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     }
 }
 
-/// Wraps a number to the range of an integer type; `None` if the result overflows `i64`.
+/// Wraps a number to the range of an integer type, or returns `None` if the result overflows `i64`.
 fn wrapped(number: i64, elem: ElemType) -> Size {
     let (low, high) = int_range(elem);
     let wrapped = (i128::from(number) - low).rem_euclid(high - low + 1) + low;
@@ -37,7 +37,7 @@ fn wrapped(number: i64, elem: ElemType) -> Size {
 
 /// Returns true if an element type holds every value of an expression over sizes.
 ///
-/// This is assumed for `int64` and floats, which hold all common sizes.
+/// `int64`, `bool` and float types are assumed to hold the values of all such expressions.
 fn always_fits(dim: &Dim, elem: ElemType, bounds: &Bounds) -> bool {
     let within = |bounds: &Bounds| {
         let range = dim.range(bounds);

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// The directory of a model, and that of the file that its path links to.
+/// The directory of a model, and the directory of the file that the path of the model links to.
 ///
-/// They differ if the path is a symbolic link, as in the cache of Hugging Face.
+/// The two directories differ if the path is a symbolic link, as in the cache of Hugging Face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataFolders {
     /// Directory of the path as given.
@@ -32,7 +32,7 @@ impl DataFolders {
         &self.given
     }
 
-    /// Returns the existing directories with all links resolved, that of the path as given first.
+    /// Returns the canonical paths of the existing directories: first `given`, then `linked`.
     pub(super) fn resolved(&self) -> Vec<PathBuf> {
         [Some(&self.given), self.linked.as_ref()]
             .into_iter()

@@ -14,7 +14,7 @@ const LARGEST_BLOCK: usize = 1 << 20;
 /// Smallest and largest size of the block after a skipped range, in bytes.
 const AFTER_SKIP: (u64, u64) = (512, 16 << 10);
 
-/// Share of a skipped range that the next block may have: one in this number.
+/// Size of a skipped range divided by the size of the block after the range.
 const SKIPPED_SHARE: u64 = 128;
 
 /// Longest encoding of a number, in bytes.
@@ -27,7 +27,7 @@ pub struct Cursor<'s> {
     /// Unread rest of the current block; it starts at `position`.
     block: Bytes,
     position: u64,
-    /// Size of the next block. It doubles while blocks are adjacent.
+    /// Size of the next block, which doubles while blocks are adjacent.
     next: usize,
     copied: u64,
 }
@@ -50,7 +50,7 @@ impl<'s> Cursor<'s> {
 
     /// Skips `len` bytes.
     ///
-    /// The size of the next block depends on them, to bound the share of the file that is read.
+    /// The size of the next block depends on `len`, to bound the share of the file that is read.
     pub fn skip(&mut self, len: u64) {
         self.position += len;
         match usize::try_from(len) {
@@ -99,7 +99,7 @@ impl<'s> Cursor<'s> {
         Ok((value, encoded))
     }
 
-    /// Reads the next block, if possible with `wanted` bytes.
+    /// Reads the block at `offset`, of at least `wanted` bytes if the source and [`LARGEST_BLOCK`] allow.
     fn fetch(&mut self, offset: u64, wanted: u64) -> Result<Bytes, Stop> {
         let rest = self.source.size().saturating_sub(offset);
         let wanted = wanted.clamp(self.next as u64, LARGEST_BLOCK as u64);

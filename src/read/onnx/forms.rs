@@ -37,7 +37,8 @@ pub fn read_json(text: &str) -> (Option<Model>, Vec<Finding>) {
 }
 
 /// Returns the first field of a model in the binary format that `proto/onnx.proto` does not define.
-/// It is given by the name of its message and its number.
+///
+/// Returns the name of the message that has the field, and the number of the field.
 pub(super) fn unknown_field(model: Bytes) -> Option<(String, u32)> {
     unknown_in(&DynamicMessage::decode(MODEL.clone(), model).ok()?)
 }

@@ -129,9 +129,10 @@ fn decode(bytes: &Bytes) -> Result<ModelProto, Box<Finding>> {
 
 /// Returns the findings about a decoded message.
 ///
-/// Its file has `size` bytes, `omitted` of which are not in `bytes`.
+/// The file of the message has `size` bytes, `omitted` of which are not in `bytes`.
 fn decoded(proto: &ModelProto, bytes: &Bytes, size: u64, omitted: u64) -> Vec<Finding> {
-    // A file in another valid encoding has another length, too.
+    // Equal lengths show that no unknown field was dropped. Different lengths do not prove that a field was
+    // dropped: valid encodings of one message differ in length.
     if proto.encoded_len() as u64 + omitted == size {
         return Vec::new();
     }

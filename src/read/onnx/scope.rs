@@ -197,7 +197,7 @@ impl Builder {
         names.into_iter().enumerate().map(output).collect()
     }
 
-    /// Converts an attribute; `owner` owns the subgraphs in it.
+    /// Converts an attribute; `owner` is the node that owns the subgraphs of the attribute.
     ///
     /// The default of a function attribute has neither an owner nor subgraphs.
     fn attribute(&mut self, proto: AttributeProto, owner: Option<NodeId>) -> Attribute {

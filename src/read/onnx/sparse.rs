@@ -14,7 +14,7 @@ use crate::graph::{Deferred, DeferredField, RangeRead};
 
 /// Largest field that is read, in bytes.
 ///
-/// Analyses read constants of up to this size, and larger ones on demand.
+/// Analyses read constants of up to this size, and larger constants on demand.
 pub const LARGEST_READ: u64 = 1 << 16;
 
 /// Largest copy, in bytes. The graphs of real models have at most a few MB.
@@ -75,7 +75,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of the message in a field; `None` for other fields.
+    /// Returns the kind of the message in a field, or `None` if the field has no message of a known kind.
     fn of_field(self, number: u64) -> Option<Kind> {
         Some(match (self, number) {
             (Kind::Model, 7) | (Kind::Attribute, 6 | 11) => Kind::Graph,
@@ -130,7 +130,7 @@ fn varint_len(value: u64) -> u64 {
 
 struct Walker<'s> {
     cursor: Cursor<'s>,
-    /// Bytes by which lengths that are not copied are longer than necessary.
+    /// Number of unnecessary bytes in the encodings of keys and lengths that are not copied.
     overlong: u64,
 }
 
@@ -170,7 +170,7 @@ impl Walker<'_> {
                 self.overlong += raw_key.len() as u64 + raw_len.len() as u64 - 1 - varint_len(len);
                 let (offset, len) =
                     (self.cursor.position(), usize::try_from(len).map_err(|_| Stop::TooLarge(len))?);
-                // The key of `raw_data`, the length of the placeholder, and the placeholder.
+                // Append the key of `raw_data` and the length of the placeholder, then the placeholder.
                 part.bytes.extend([0x4a, 1]);
                 part.ranges.push((part.bytes.len(), offset, len, field));
                 part.bytes.push(0);
@@ -200,7 +200,7 @@ impl Walker<'_> {
             }
             1 => 8,
             5 => 4,
-            // Groups, which only unknown fields may have, and invalid wire types.
+            // The field is a group, which only unknown fields can be, or has an invalid wire type.
             _ => return Err(Stop::Unusual),
         };
         if len > end - self.cursor.position() {
@@ -217,7 +217,7 @@ impl Walker<'_> {
     }
 }
 
-/// Returns the field of a tensor that is omitted; `None` if it must be copied.
+/// Returns the tensor field that can be omitted, or `None` if the field must be copied.
 fn deferred_field(kind: Kind, number: u64, len: u64) -> Option<DeferredField> {
     match (kind, number) {
         (Kind::Tensor, 9) => Some(DeferredField::Raw),

@@ -2,14 +2,15 @@
 
 use crate::read::zipped::{inflate, names, open};
 
-/// Maximum number of inflated bytes, unless the entry takes more in the archive.
+/// Maximum number of inflated bytes, unless the compressed entry is larger.
 ///
 /// Without a limit, a small file could exhaust memory. The size that the archive states is not trusted.
 const MAX_INFLATED: u64 = 64 << 20;
 
 /// Returns the JSON text of the program.
 ///
-/// It is `NAME/models/model.json` since PyTorch 2.7 and `serialized_exported_program.json` before.
+/// The program is the entry `NAME/models/model.json` since PyTorch 2.7, and the entry
+/// `serialized_exported_program.json` before.
 ///
 /// # Errors
 /// The reason as a clause for a message.
@@ -31,13 +32,13 @@ fn what_else(names: &[String]) -> &'static str {
     let has_pickle = names.iter().any(|name| name.ends_with("data.pkl"));
     match names.iter().any(|name| name.contains("/code/")) {
         true if has_pickle => {
-            "it is a TorchScript archive, which lacks types: save `str(traced.inlined_graph)` to a text file when \
+            "the file is a TorchScript archive, which lacks types: save `str(traced.inlined_graph)` to a text file when \
              tracing, convert that file, and pass the archive with `--weights`"
         }
         false if has_pickle => {
-            "it contains tensors but no graph: export the module, or pass the file with `--weights` for a printed graph"
+            "the file contains tensors but no graph: export the module, or pass the file with `--weights` for a printed graph"
         }
-        _ => "it has no `models/*.json`",
+        _ => "the file has no `models/*.json`",
     }
 }
 

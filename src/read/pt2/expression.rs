@@ -5,7 +5,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Returns an expression in infix notation.
 ///
-/// `FloorDiv(Mul(Integer(6), Symbol('s77', integer=True)), Symbol('u0'))` becomes `6*s77//u0`. Text in
+/// For example, `FloorDiv(Mul(Integer(6), Symbol('s77')), Symbol('u0'))` becomes `6*s77//u0`. Text in
 /// another notation is returned unchanged: early versions wrote `2*s0`.
 pub fn readable(text: &str) -> String {
     let mut reader = Reader { rest: text };

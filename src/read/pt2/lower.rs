@@ -62,7 +62,7 @@ fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
             trace.values[input.index()].definition = Definition::Lifted;
         }
     }
-    // A lifted tensor has a name in the module and one in the program; an input of the caller has only one.
+    // A lifted tensor has a name in the module and a name in the program; other inputs have one name.
     let named = signature.input_specs.iter().flatten().filter_map(|(kind, fields)| {
         Some((fields.get(format!("{kind}_name"))?.as_str()?, input_name(fields)?))
     });
@@ -112,7 +112,7 @@ const MAX_DEPTH: usize = 16;
 impl Lowering {
     fn graph(&mut self, graph: &Graph, block: BlockId, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err("its control flow is nested too deeply".to_owned());
+            return Err("the control flow is nested too deeply".to_owned());
         }
         for (position, input) in graph.inputs.iter().enumerate() {
             let definition = Definition::Input(block, position as u32);

@@ -49,7 +49,7 @@ pub fn elem(number: u32) -> Option<ElemType> {
     })
 }
 
-/// Parses `{"as_int": 4}` or `{"as_expr": {"expr_str": …, "hint": {"as_int": 2}}}`.
+/// Parses a size such as `{"as_int": 4}` or `{"as_expr": {"expr_str": …, "hint": {"as_int": 2}}}`.
 fn size(json: &Json) -> Size {
     if let Some(number) = json.get("as_int").and_then(Json::as_i64) {
         return Size::Fixed(number);

@@ -1,6 +1,6 @@
 //! JSON schema of a program: the fields in use, of major versions 5 to 8.
 //!
-//! PyTorch defines it in `torch/_export/serde/schema.py`. Fields may be missing and unknown fields are ignored, to
+//! PyTorch defines the schema in `torch/_export/serde/schema.py`. Fields may be missing and unknown fields are ignored, to
 //! support several versions.
 
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ pub struct Payload {
 
 /// Roles of the inputs and outputs of a graph, by position.
 ///
-/// Each is an object with one key, its kind: `user_input`, `parameter`, `user_output`, `buffer_mutation`, …
+/// Each role is an object with one key, which is its kind, such as `user_input` or `buffer_mutation`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Signature {
@@ -117,7 +117,7 @@ pub struct Signature {
     pub output_specs: Vec<BTreeMap<String, Json>>,
 }
 
-/// Call of a module; `fqn` is its path, empty for the root.
+/// Call of a module; `fqn` is the path of the module, empty for the root.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ModuleCall {

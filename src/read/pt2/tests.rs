@@ -190,6 +190,6 @@ fn bad_tensors_are_findings() {
     check(&of(huge, one), Some(&[0; 5000]), &bomb);
     let absent = format!("the tensor `w` cannot be read from {path} (specified file not found in archive)");
     check(&of(four, one), None, &absent);
-    let newer = "its program has schema version 9; the newest supported version is 8";
+    let newer = "the program has schema version 9; the newest supported version is 8";
     check_refused(9, &of(four, one), Some(&[0; 16]), newer);
 }

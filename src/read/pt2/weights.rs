@@ -25,7 +25,7 @@ const MAX_CONFIG: u64 = 64 << 20;
 
 /// Maximum size of a tensor that is always copied, in bytes.
 ///
-/// Such a tensor may be a constant that shapes depend on.
+/// A small tensor may be a constant that shapes depend on.
 const MAX_SMALL: usize = 4096;
 
 /// Entries with dictionaries of tensors, in archives of PyTorch up to 2.6.
@@ -54,7 +54,9 @@ impl Weights {
         for name in names(&archive) {
             if DICTIONARIES.iter().any(|dictionary| name.ends_with(dictionary)) {
                 let tensors = dictionary(bytes, &mut archive, &name);
-                saved.extend(tensors.map_err(|why| format!("`{name}` cannot be read: {why}"))?);
+                saved.extend(
+                    tensors.map_err(|why| format!("the archive entry `{name}` cannot be read: {why}"))?,
+                );
             }
             let Some((folder, file)) = name.rsplit_once('/') else { continue };
             if file.ends_with("_config.json")
@@ -72,7 +74,7 @@ impl Weights {
                 inflate(&mut archive, name, MAX_CONFIG).is_ok_and(|order| order.starts_with(b"big"))
             })
         {
-            return Err("its tensors are big-endian, which is not supported".to_owned());
+            return Err("the tensors are big-endian, which is not supported".to_owned());
         }
         Ok(Weights { bytes: bytes.clone(), archive, copies, payloads, saved })
     }
@@ -91,7 +93,7 @@ impl Weights {
             };
             let named = fields.get("arg").and_then(|arg| arg.get("name")).and_then(Json::as_str);
             let (Some(named), Some(name)) = (named, fields.get(key).and_then(Json::as_str)) else {
-                return Err(format!("its signature does not name the {kind} of an input"));
+                return Err(format!("the signature does not name the {kind} of an input"));
             };
             let tensor = self.tensor(name).map_err(|why| format!("the tensor `{name}` {why}"))?;
             lifted.insert(named.to_owned(), tensor);
@@ -131,7 +133,7 @@ fn dictionary(bytes: &Bytes, archive: &mut ZipArchive<Cursor<Bytes>>, name: &str
     state::read(&entry(bytes, archive, name, size)?)
 }
 
-/// Returns the layout of a tensor from its metadata; `None` if it is invalid or symbolic.
+/// Returns the layout of a tensor from its metadata, or `None` if the layout is invalid or symbolic.
 fn layout(meta: &TensorMeta) -> Option<Layout> {
     let ints =
         |list: &[Json]| list.iter().map(|item| item.get("as_int")?.as_i64()).collect::<Option<Vec<_>>>();

@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.at == self.text.len()
     }
 
-    /// Returns the next byte; `None` at the end.
+    /// Returns the next byte, or `None` at the end of the text.
     pub fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -103,8 +103,8 @@ impl<'a> Cursor<'a> {
 
     /// Reads up to the first of `ends` that is outside of all brackets and quotes.
     ///
-    /// Returns `None` and does not move if a new statement starts or the text ends before that, or if a
-    /// bracket or quote has no partner.
+    /// Returns `None` and does not move if a new statement starts or the text ends first, or if a bracket or
+    /// quote has no partner.
     pub fn take_balanced(&mut self, ends: &[u8]) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
@@ -145,8 +145,8 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// Returns true if a line starts like a statement.
 ///
-/// Examples: `%name : type`, `return (`, `-> (`, `block0(`, `graph(`. Constants that span lines never have these at the
-/// start of a line.
+/// A statement starts like `%name : type`, `return (`, `-> (`, `block0(` or `graph(`. Lines of a constant
+/// that spans lines never start in one of these ways.
 fn begins_statement(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.starts_with('%')

@@ -7,7 +7,8 @@ use std::ops::Range;
 pub struct Found<'a> {
     /// Range from `graph(` to the start of the next graph, or the end of the text.
     pub range: Range<usize>,
-    /// Text before the graph on its line, or the line above if it ends with a colon: `Exported graph`.
+    /// Title, such as `Exported graph`: text before the graph on its line, or else the line above.
+    /// The line above is a title only if it ends with a colon.
     pub title: &'a str,
 }
 
@@ -30,7 +31,7 @@ pub fn graphs(text: &str) -> Vec<Found<'_>> {
 
 /// Returns true if `graph(` at `at` begins a graph.
 ///
-/// It must be a whole word, and a value, `):` or `) {` must follow.
+/// `graph(` must be a whole word, and a value, `):` or `) {` must follow.
 fn is_graph(text: &str, at: usize) -> bool {
     let joined = text[..at]
         .bytes()

@@ -7,12 +7,12 @@ use crate::torch::{Argument, TensorLiteral, Type};
 
 use super::types::split;
 
-/// Maximum nesting of lists; deeper ones are kept as text.
+/// Maximum nesting of lists; deeper lists are kept as text.
 const MAX_DEPTH: usize = 32;
 
 /// Parses the value of an attribute.
 ///
-/// Examples: `1`, `1.0000000000000001e-05`, `"cpu"`, `[1, 1]`, `{0.5}` (a tensor of one element),
+/// Examples of values: `1`, `1.0000000000000001e-05`, `"cpu"`, `[1, 1]`, `{0.5}` (a tensor of one element),
 /// ` 1  2 [ CPULongType{2} ]` (a small tensor), `<Tensor>` (a tensor too large to print).
 pub fn parse(text: &str) -> Argument {
     parse_nested(text.trim(), 0)
@@ -113,8 +113,8 @@ fn printed_tensor(text: &str) -> Option<TensorLiteral> {
 
 /// Parses the elements of a printed tensor, in row-major order.
 ///
-/// A prefix `1e-03 *` scales all elements; `(1,.,.) =` is the title of a slice. Returns `None` if there are
-/// other words, as in a wide matrix that is printed in column ranges.
+/// A prefix `1e-03 *` scales all elements; `(1,.,.) =` is the title of a slice. Returns `None` if a
+/// word is neither of these nor a number, as in a wide matrix that is printed in column ranges.
 fn elements(body: &str) -> Option<Vec<f64>> {
     let mut scale = 1.0;
     let mut elements: Vec<f64> = Vec::new();

@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Parses `%x : Tensor, %y : int)` with its bracket; the list may span lines.
+    /// Parses parameters such as `%x : Tensor, %y : int)`, up to the closing bracket; they may span lines.
     fn parameters(&mut self) -> Vec<ValueId> {
         let mut parameters = Vec::new();
         loop {
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         parameters
     }
 
-    /// Parses a type such as ` : Float(2, 4)`; a value without one is a tensor of unknown type.
+    /// Parses a type such as ` : Float(2, 4)`; a value without a type is a tensor of unknown type.
     fn declared_type(&mut self) -> Type {
         self.cursor.skip_blanks();
         if !self.cursor.eat(":") {
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         self.cursor.take_balanced(b",=)\n").map_or_else(|| Type::Other(Arc::from("")), types::parse)
     }
 
-    /// Parses `%a : T, %b : T = ns::op[attributes](%x, %y), scope: S # file:line:column`.
+    /// Parses a node, such as `%a : T, %b : T = ns::op[attributes](%x, %y), scope: S # file:line:column`.
     fn node(&mut self) -> Option<()> {
         let start = self.cursor.at();
         let mut outputs = Vec::new();
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Parses `value=1, name="x"]` with its bracket.
+    /// Parses attributes such as `value=1, name="x"]`, up to and including the closing bracket.
     fn attributes(&mut self) -> Option<Vec<(Arc<str>, Argument)>> {
         let mut attributes = Vec::new();
         loop {
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses `%x, %y)` with its bracket.
+    /// Parses arguments such as `%x, %y)`, up to and including the closing bracket.
     fn arguments(&mut self) -> Option<Vec<Argument>> {
         let mut arguments = Vec::new();
         loop {
@@ -331,7 +331,7 @@ fn value_literal(op: &Op, arguments: &[Argument], node: &Node) -> Option<Argumen
     }
 }
 
-/// Returns the length of the time stamp of a CI system before a line; 0 without one.
+/// Returns the length of the time stamp that a CI system puts before a line, or 0 without a time stamp.
 fn line_prefix(line: &str) -> usize {
     let stamp = line.bytes().take_while(|byte| byte.is_ascii_digit() || b"-:.TZ+".contains(byte)).count();
     if stamp >= "2024-01-01T00:00:00".len() { stamp } else { 0 }

@@ -6,7 +6,7 @@ use crate::diag::SourcePlace;
 
 /// Returns the module path of a scope; the outermost module has no name.
 ///
-/// It is `/net/net.2` for each of `__module.net/__module.net.2` (trace),
+/// The path is `/net/net.2` for each of `__module.net/__module.net.2` (trace),
 /// `Net::/Sequential::net/Dropout::net.2` (exporter) and `Net/Sequential[net]/Dropout[net.2]` (releases
 /// before 1.8).
 pub fn module_path(scope: &str) -> Arc<str> {

@@ -7,12 +7,12 @@ use crate::torch::{Size, TensorType, Type};
 
 use super::cursor::Cursor;
 
-/// Maximum nesting of types; deeper ones are kept as text.
+/// Maximum nesting of types; deeper types are kept as text.
 const MAX_DEPTH: usize = 32;
 
 /// Parses the type after a colon.
 ///
-/// Examples: `Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)`, `int[]`, `Tensor?[]`,
+/// Examples of types: `Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)`, `int[]`, `Tensor?[]`,
 /// `(Tensor, Tensor)`, `__torch__.net.Block`.
 pub fn parse(text: &str) -> Type {
     parse_nested(text.trim(), 0)
@@ -43,19 +43,19 @@ fn parse_nested(text: &str, depth: usize) -> Type {
         "bool" => Type::Bool,
         "str" => Type::Str,
         "NoneType" | "None" => Type::None,
-        // The unknown type in releases before 1.1.
+        // Releases before 1.1 print an unknown type in this way.
         "Dynamic" | "UNKNOWN_TYPE" => Type::Tensor(TensorType::default()),
         _ if text.starts_with("Dict(") || text.starts_with("Dict[") => Type::Dict,
         _ => tensor(text).map_or_else(other, Type::Tensor),
     }
 }
 
-/// Returns `T` for `Optional[T]`, given `Optional[`.
+/// Returns the text between `open`, such as `Optional[`, and the closing bracket of a type.
 fn inner<'a>(text: &'a str, open: &str) -> Option<&'a str> {
     text.strip_prefix(open)?.strip_suffix(']')
 }
 
-/// Returns `net.Block` for `net.___torch_mangle_12.Block`.
+/// Removes the parts that TorchScript inserts in a class path, as in `net.___torch_mangle_12.Block`.
 fn unmangled(class: &str) -> Arc<str> {
     let parts: Vec<&str> = class.split('.').filter(|part| !part.starts_with("___torch_mangle_")).collect();
     Arc::from(parts.join("."))
@@ -92,7 +92,7 @@ fn shape(details: &str) -> Vec<Size> {
         .collect()
 }
 
-/// Returns `[4, 1]` for `2, 4, strides=[4, 1]`.
+/// Returns the strides in the details of a type, such as `2, 4, strides=[4, 1]`.
 fn strides(details: &str) -> Option<Vec<i64>> {
     let (_, rest) = details.split_once("strides=[")?;
     let (list, _) = rest.split_once(']')?;

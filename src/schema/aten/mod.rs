@@ -1,7 +1,8 @@
 //! Signatures of the operators of PyTorch.
 //!
-//! In rules and graphs, they are in the domain `aten`, with names such as `relu` or `add.Tensor`. Tensors are inputs,
-//! as are sizes, indices and numbers that a graph may compute ([`Param::is_input`]). All others are attributes.
+//! In rules and graphs, the operators have the domain `aten` and names such as `relu` or `add.Tensor`.
+//! Tensor parameters are inputs, as are sizes, indices and numbers that a graph may compute
+//! ([`Param::is_input`]). All other parameters are attributes.
 //! Number attributes are 0-d tensors, because floats of ONNX attributes have less precision than those of PyTorch.
 
 mod parse;
@@ -38,15 +39,15 @@ pub struct Param {
     pub name: &'static str,
     /// Type of the parameter, or of the elements if it is a list.
     pub kind: Kind,
-    /// Whether it is a list.
+    /// Whether the parameter is a list.
     pub is_list: bool,
     /// Length of the list to which a single number expands, such as 2 for `int[2]`.
     pub repeat: Option<usize>,
-    /// Whether `None` is allowed.
+    /// Whether the argument may be `None`.
     pub is_optional: bool,
     /// Default value.
     pub default: Option<Literal>,
-    /// Whether it is an input of the node, not an attribute.
+    /// Whether the parameter is an input of the node, not an attribute.
     pub is_input: bool,
 }
 
@@ -75,7 +76,8 @@ pub enum Literal {
     Ints(Vec<i64>),
 }
 
-/// Returns the signature of an operator; `None` for an unknown one. Ignores a [`COMPLEX`] prefix.
+/// Returns the signature of an operator; `None` if the operator is unknown.
+/// Ignores a [`COMPLEX`] prefix.
 pub fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
 }

@@ -97,7 +97,7 @@ fn param(text: &'static str, op: &str) -> Option<Param> {
 
 fn literal(text: &'static str, kind: Kind, repeat: Option<usize>) -> Option<Literal> {
     let number = |text: &str| match text {
-        // PyTorch's number of the loss reduction, and ONNX's number of the dtype.
+        // `Mean` is loss reduction 1 in PyTorch, and `long` is element type 7 in ONNX.
         "Mean" => Some(1),
         "long" => Some(7),
         _ => text.trim().parse::<i64>().ok(),

@@ -1,4 +1,4 @@
-//! Schemas of the operators of PyTorch, so that rules with them are checked like all others.
+//! Schemas of PyTorch operators, so that rules with PyTorch operators are checked like ONNX rules.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ static SCHEMAS: LazyLock<FxHashMap<&str, Schema>> =
 static OF_COMPLEX: LazyLock<FxHashMap<&str, Schema>> =
     LazyLock::new(|| ALL.iter().map(|signature| (signature.name, of_complex(signature))).collect());
 
-/// Returns the schema for complex numbers: the imaginary part of an input follows it.
+/// Returns the schema for complex numbers: each complex input is followed by its imaginary part.
 fn of_complex(signature: &Signature) -> Schema {
     let inputs = signature.params.iter().filter(|param| param.is_input).flat_map(|param| {
         let imaginary = Some(param)

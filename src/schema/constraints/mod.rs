@@ -26,11 +26,11 @@ const FILES: &[(&str, &str)] = &[
 /// A line of an entry.
 #[derive(Debug)]
 pub struct Constraint {
-    /// Requirement or definition.
+    /// Kind of the line: a requirement or a definition.
     pub kind: Kind,
     /// Condition under which the line applies.
     pub when: Option<Expr>,
-    /// Input or attribute that a condition is about; empty for other lines.
+    /// Input or attribute that a condition is about; empty for lines of another kind.
     pub subject: &'static str,
     /// Predicate for messages, which follows the subject: "must be positive".
     pub why: &'static str,
@@ -38,14 +38,14 @@ pub struct Constraint {
     pub text: &'static str,
 }
 
-/// Requirement or definition of a line.
+/// Kind of a constraint line: a requirement or a definition.
 #[derive(Debug)]
 pub enum Kind {
     /// `W [M, C / @group, K...]`: an input has one of these shapes.
     Shape {
         /// Name of the input.
         input: &'static str,
-        /// Possible shapes; a single one binds its variables.
+        /// Allowed shapes; if there is only one shape, it binds its variables.
         shapes: Vec<Vec<Axis>>,
     },
     /// `C -> [M, N]`: an input broadcasts to this shape.
@@ -70,7 +70,7 @@ pub enum Axis {
     Rest(&'static str),
     /// `_...`: any number of axes.
     Others,
-    /// `M`, `3` or `C / @group`: a size. A variable that is not bound yet is bound to it.
+    /// `M`, `3` or `C / @group`: a size. An unbound variable is bound to the size of the axis.
     Size(Expr),
 }
 

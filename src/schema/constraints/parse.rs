@@ -55,7 +55,8 @@ struct Parser {
     rest: &'static str,
 }
 
-/// Binary operators by precedence, loosest first. In a level, an operator precedes its own prefix.
+/// Binary operators by precedence, loosest first. In a level, a longer operator
+/// precedes its prefix, such as `<=` before `<`.
 const LEVELS: &[&[(&str, Binary)]] = &[
     &[("or", Binary::Or)],
     &[("and", Binary::And)],

@@ -5,8 +5,9 @@
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
 `steps.tsv`, the reviewed steps between versions, and whether each ends an epoch; `values.tsv`, the
-allowed values of attributes and inputs. The generator fails if a newer `onnx` has a step that is
-more than a widening. Such a step needs a review and a row in `steps.tsv`.
+allowed values of attributes and inputs. The generator fails if a version of an operator rejects nodes
+that the previous version accepts, and `steps.tsv` has no row for the two versions; review the change
+and add a row.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ SCHEMA = Path(__file__).parent.parent
 
 # Corrections of the determinism in the registry, for all versions.
 DETERMINISM = {
-    # Their determinism depends on their subgraphs.
+    # The determinism of these operators depends on their subgraphs.
     **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "Unknown"),
-    # The registry does not mark it as deterministic, because its function body contains an If.
+    # The registry does not mark AffineGrid as deterministic, because its function body contains an If.
     "AffineGrid": "Deterministic",
-    # The registry has no value for these; their definitions draw no random numbers.
+    # The registry has no value for these operators, which draw no random numbers by definition.
     **dict.fromkeys(
         ["CausalConvWithState", "LinearAttention", "DepthToSpace", "SpaceToDepth"], "Deterministic"
     ),
@@ -87,7 +88,7 @@ def canonical(domain: str) -> str:
 
 
 def set_epochs(ops: list[Op]) -> None:
-    """Sets the epoch of each version."""
+    """Sets the `epoch` of each version: the first version with the same semantics."""
     reviewed = {
         (canonical(domain), op, int(old), int(new)): epoch
         for domain, op, old, new, _, epoch, _ in rows("steps.tsv")

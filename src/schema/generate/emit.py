@@ -155,7 +155,7 @@ def domain_file(domain: str, ops: list[Op], types: Types) -> str:
     return (
         HEADER
         + "use super::prelude::*;\nuse super::types::*;\n\n"
-        + f"/// The newest version of the opset.\npub const LATEST: u16 = {LATEST[domain]};\n\n"
+        + f"/// Newest opset version of the domain.\npub const LATEST: u16 = {LATEST[domain]};\n\n"
         + f"const BLANK: Schema = Schema {{ domain: {quote(domain)}, ..super::prelude::BLANK }};\n\n"
         + f"pub static SCHEMAS: [Schema; {len(ops)}] = [\n{schemas}\n];\n"
     )

@@ -1,4 +1,4 @@
-"""Data model of operator versions, and the check whether a step between them is a widening."""
+"""Data model of operator versions, and the check whether a version accepts all nodes of the previous version."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def widens(old: Op, new: Op) -> bool:
     """Returns true if the signature of `new` accepts all nodes of version `old`.
 
     New inputs and outputs must be optional, and new attributes must not be required. Deprecation
-    and narrower type constraints count as widenings, because legality checks them for each version.
+    and narrower type constraints are ignored here, because legality checks them for each version.
     """
     if new.deprecated:
         return True

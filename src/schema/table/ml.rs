@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::types::*;
 
-/// The newest version of the opset.
+/// Newest opset version of the domain.
 pub const LATEST: u16 = 5;
 
 const BLANK: Schema = Schema { domain: "ai.onnx.ml", ..super::prelude::BLANK };

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::types::*;
 
-/// The newest version of the opset.
+/// Newest opset version of the domain.
 pub const LATEST: u16 = 28;
 
 const BLANK: Schema = Schema { domain: "", ..super::prelude::BLANK };

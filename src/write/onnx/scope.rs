@@ -1,6 +1,6 @@
 //! Converts model parts that define and reference names.
 //!
-//! The parts are the model, graphs, nodes, attributes and functions.
+//! These model parts are the model itself, graphs, nodes, attributes and functions.
 
 use bytes::Bytes;
 use prost::Message;
@@ -29,7 +29,9 @@ pub fn model(model: &Model) -> ModelProto {
     }
 }
 
-/// Decodes messages that are kept in encoded form. The reader encoded them, so decoding cannot fail.
+/// Decodes messages that are kept in encoded form.
+///
+/// The reader encoded these messages, so decoding cannot fail.
 fn decoded<M: Message + Default>(messages: &[Bytes]) -> Vec<M> {
     messages.iter().filter_map(|message| M::decode(message.clone()).ok()).collect()
 }

@@ -188,7 +188,7 @@ impl Writer<'_> {
     }
 }
 
-/// Formats `{2,12}`, or `2` for a scalar; `None` if it is long, unreadable, or of rank 2 or more.
+/// Formats `{2,12}`, or `2` for a scalar; `None` if a tensor is long, unreadable, or of rank 2 or more.
 fn inline_tensor(tensor: &Tensor) -> Option<String> {
     let len = tensor.len().filter(|&len| len <= MAX_INLINE && tensor.dims.len() <= 1)?;
     let elements = elements(tensor, len)?;

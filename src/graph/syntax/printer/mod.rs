@@ -28,7 +28,7 @@ pub struct Printed {
     pub nodes: BTreeMap<NodeId, NodeSpans>,
 }
 
-/// Spans of the parts of a node.
+/// Spans of a node and of its operator, outputs, inputs and attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeSpans {
     pub whole: Span,

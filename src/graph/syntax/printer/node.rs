@@ -112,7 +112,7 @@ impl Printer<'_> {
                 self.push("@");
                 self.name(name);
             }
-            // The language has no syntax for these.
+            // ONNX text has no syntax for sparse tensors and undefined attributes.
             AttrValue::SparseTensor(_) | AttrValue::SparseTensors(_) | AttrValue::Undefined(_) => {
                 self.push("...")
             }

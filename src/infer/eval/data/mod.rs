@@ -6,7 +6,7 @@ mod string;
 
 use super::Kernel::{self, Many, One, Random, Values};
 
-/// Returns the kernel of an operator of this module; `None` for other operators.
+/// Returns the kernel of an operator of this module; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "RandomNormal" | "RandomNormalLike" | "RandomUniform" | "RandomUniformLike" | "Multinomial"

@@ -43,7 +43,9 @@ pub(super) fn construct(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// Returns the position in input `i`, counted from 0 among `len` items; `None` if it is absent.
+/// Reads input `i` as a position in a sequence of `len` items, counted from 0.
+///
+/// Returns `None` if the input is absent.
 fn place(cx: &Cx, i: usize, len: usize) -> Result<Option<usize>> {
     let out = Refusal::BadInput("a position is out of range");
     cx.scalar_int(i)?.map(|at| index(at, len).ok_or(out)).transpose()
@@ -83,8 +85,8 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `SplitToSequence`.
-/// A scalar `split`, by default 1, is the size of the parts, of which the last may be smaller. With `keepdims` 0,
-/// parts of size 1 lose the axis. A vector `split` contains the size of each part; `keepdims` is then ignored.
+/// A scalar `split`, by default 1, is the size of each part; the last part may be smaller. With `keepdims` 0,
+/// parts of size 1 lose the axis. A vector `split` contains the size of each part, and `keepdims` is ignored.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
@@ -98,8 +100,8 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
             if size == 0 {
                 return bad("the size of a part must not be 0");
             }
-            // The specification keeps the axis if a size is given; ONNX Runtime drops it, and accepts only
-            // size 1.
+            // With a scalar `split` and `keepdims` 0, the specification keeps the axis; ONNX Runtime removes
+            // the axis, and accepts only size 1.
             if drop_axis && scalar.is_some() && size != 1 {
                 return bad("`keepdims` can be 0 only for parts of size 1");
             }

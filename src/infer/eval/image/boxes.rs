@@ -4,8 +4,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// If an overlap differs from the limit by less than this, rounding may decide which one is greater.
-/// Such a call is refused, unless the two are equal or the limit is 0.
+/// If overlap and limit differ by less than this constant, rounding may decide which is greater.
+/// A call with such an overlap is not evaluated, unless overlap and limit are equal or the limit is 0.
 const NEAR: f64 = 1e-5;
 
 /// Returns the corners of a box: top, left, bottom, right.
@@ -28,7 +28,8 @@ fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
 }
 
 /// Computes `NonMaxSuppression`: selects the boxes of highest score per batch and class.
-/// A box that overlaps a better one by more than the limit is dropped. Each result row has batch, class and box.
+/// A box that overlaps a better one by more than the limit is dropped. Each result row contains the indices
+/// of batch, class and box.
 pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {

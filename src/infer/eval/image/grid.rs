@@ -13,7 +13,7 @@ enum Padding {
     Reflection,
 }
 
-/// Conversion of coordinates to elements along each axis.
+/// Attributes of `GridSample`, which determine the elements and weights of a coordinate.
 struct Sampler {
     padding: Padding,
     align_corners: bool,
@@ -39,7 +39,8 @@ impl Sampler {
         Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
 
-    /// Returns elements and weights for a coordinate along an axis. The axis extends from −1 to 1.
+    /// Returns the indices and weights of the elements that a coordinate along an axis reads.
+    /// Coordinates from −1 to 1 lie inside the image.
     fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
         let n = length as f64;
         // Nearest-element selection uses `float` arithmetic, as in runtimes.
@@ -127,7 +128,7 @@ pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     };
     let axes = spatial.len();
     if !(2..=3).contains(&axes) || theta.shape() != [*batch, axes, axes + 1] {
-        return bad("the shape of the affine maps does not match the size");
+        return bad("the shape of `theta` does not match `size`");
     }
     let align = cx.flag("align_corners", false)?;
     if align && spatial.contains(&1) {

@@ -8,7 +8,7 @@ mod roi;
 
 use super::Kernel::{self, One};
 
-/// Returns the kernel of an image operator; `None` for other operators.
+/// Returns the kernel of an image operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Resize" => One(resize::resize),

@@ -62,7 +62,7 @@ impl Axis {
 }
 
 /// Fails if all sizes are unchanged but a scale is not 1.
-/// ONNX Runtime then ignores the scales, and copies the input.
+/// If all sizes are unchanged, ONNX Runtime ignores the scales, and copies the input.
 fn is_no_copy(all: &[Axis]) -> Result<()> {
     let keeps_sizes = all.iter().all(|axis| axis.resized == axis.length);
     match keeps_sizes && all.iter().any(|axis| axis.scale != 1.0) {
@@ -87,8 +87,8 @@ fn round(mode: &str, at: f64) -> Result<i64> {
 }
 
 /// Computes `Upsample`.
-/// Version 1 has an attribute each for the scales of height and width, version 7 an attribute with the scales of all
-/// axes, and version 9 an input with them.
+/// Version 1 has two attributes for the scales of height and width; version 7 has one attribute, and
+/// version 9 has one input, for the scales of all axes.
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {
@@ -122,7 +122,8 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     if !is_nearest {
         return interpolated(cx, x, &resized, &coordinates, false);
     }
-    // The specification does not define the rounding. ONNX Runtime rounds up if it shrinks the axis, else down.
+    // The specification does not define how coordinates become indices. ONNX Runtime rounds up along an axis
+    // that shrinks, and down along any other axis.
     let near = |axis: &Axis, at: f64| if axis.scale < 1.0 { at.ceil() } else { at.floor() };
     let place = |axis: &Axis, at: &f64| Some((near(axis, *at) as i64).clamp(0, axis.last()) as usize);
     let places: Vec<_> = resized

@@ -86,7 +86,8 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
             let start = (image * channels + c) * height * width;
             let weighted = |&(at, weight): &(usize, f64)| values[start + at] * weight;
             y.extend(cells.iter().map(|samples| match largest {
-                // As in the reference, this is the maximum of the weighted elements, not of their sums.
+                // As in ONNX's reference, the result is the maximum of the weighted elements, not of their
+                // sums.
                 true => samples.iter().flatten().map(weighted).fold(f64::NEG_INFINITY, f64::max),
                 false => samples.iter().flatten().map(weighted).sum::<f64>() / samples.len().max(1) as f64,
             }));

@@ -51,7 +51,7 @@ pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
 pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
     let (x, lengths) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
     cx.room(x.shape())?;
-    // The specification requires 0 or 1; ONNX Runtime also accepts -1.
+    // The specification requires axis 0 or 1; ONNX Runtime also accepts axis -1.
     let first_two = |name, default| match cx.int(name, default) {
         at @ (0 | 1) => axis(at, x.rank()),
         _ => bad("`time_axis` and `batch_axis` must be 0 or 1"),

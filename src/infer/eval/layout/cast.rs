@@ -74,7 +74,7 @@ fn cast_with(x: &Array, to: ElemType, saturate: bool, rounding: ScaleRounding) -
 }
 
 /// Truncates toward zero. Fails for values out of range, whose result is undefined.
-/// For types below 8 bits, it instead keeps the low bits of finite values, as ONNX's reference does.
+/// For types below 8 bits, keeps the low bits of finite values out of range, as ONNX's reference does.
 fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Array> {
     let whole: Vec<i128> = values.iter().map(|value| value.trunc() as i128).collect();
     let (low, high) = int_range(to);

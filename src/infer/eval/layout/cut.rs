@@ -94,7 +94,7 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// An end of at least this, such as `INT32_MAX` or `INT64_MAX`, may mean "to the end".
+/// Smallest `end`, such as `INT32_MAX` or `INT64_MAX`, that may mean "to the end of the axis".
 const FAR: i64 = i32::MAX as i64;
 
 /// Computes `Slice`, clamping bounds to the dimension. Bounds are attributes before opset 10.
@@ -124,7 +124,8 @@ fn range(dim: usize, start: i64, end: i64, step: i64) -> Result<Places> {
     let (start, end) = (from_end(start), from_end(end));
     match step {
         0 => bad("a step must not be 0"),
-        // The result is empty by the specification, but ONNX Runtime slices back to the first element.
+        // With a negative step and an end beyond the axis, the result is empty by the specification, but ONNX
+        // Runtime slices back to the first element.
         ..0 if end >= FAR => Err(Refusal::Unsupported),
         ..0 if n == 0 => Ok(Places::default()),
         1.. => Ok((start.clamp(0, n)..end.clamp(0, n))

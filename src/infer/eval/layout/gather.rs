@@ -30,7 +30,7 @@ pub(super) fn gather(cx: &Cx) -> Result<Array> {
 }
 
 /// Returns the offset in a tensor of shape `of` for every position of `indices`.
-/// The index at the position replaces its coordinate along the axis.
+/// Along the axis `along`, the element of `indices` at the position replaces the coordinate of the position.
 pub(super) fn element_offsets(of: &[usize], indices: &Array, along: usize) -> Result<Vec<usize>> {
     if indices.rank() != of.len() {
         return bad("the data and the indices differ in rank");

@@ -48,7 +48,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
         }
         let (least, most) = int_range(start.elem());
         if !(least..=most).contains(&(limit - start_at)) {
-            // Runtimes compute `limit - start` in the element type, where it overflows.
+            // Runtimes compute `limit - start` in the element type, so the difference overflows.
             return Err(Refusal::Unsupported);
         }
         let count = usize::try_from((limit - start_at + delta - delta.signum()) / delta).unwrap_or(0);
@@ -111,7 +111,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     values.take(shape, &chosen)
 }
 
-/// Computes `Trilu`: keeps one triangle of each matrix, up to diagonal `k`, and sets the rest to zero.
+/// Computes `Trilu`: keeps one triangle of each matrix, up to diagonal `k`; other elements become zero.
 pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

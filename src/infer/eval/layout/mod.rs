@@ -18,7 +18,7 @@ pub(super) use cast::cast_to;
 pub(super) use cut::{join, pieces};
 pub(super) use view::permuted;
 
-/// Returns the kernel of a layout operator; `None` for other operators.
+/// Returns the kernel of a layout operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Cast" => One(cast::cast),

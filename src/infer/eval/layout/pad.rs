@@ -6,7 +6,7 @@ use crate::infer::eval::shape::{axes, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// Computes `Pad`. Since opset 11, the pads are an input.
-/// Before, they are the attribute `pads`, or `paddings` in opset 1.
+/// Before opset 11, the pads are the attribute `pads` (in opset 1, `paddings`).
 pub(super) fn pad(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pads = cx.ints_at(1, "pads")?.or_else(|| cx.ints("paddings"));
@@ -63,7 +63,7 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     }
 }
 
-/// Reflects `i` at `low` and `high`, without repeating them, until it lies between.
+/// Reflects `i` at `low` and `high` until it lies between; the two ends are not repeated.
 fn reflect(i: i64, low: i64, high: i64) -> i64 {
     let period = 2 * (high - low);
     if period <= 0 {

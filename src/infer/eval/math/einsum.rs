@@ -114,7 +114,7 @@ fn contract(
     let count = cx.room(&shape)?;
     let mut offsets = Vec::with_capacity(inputs.len());
     for (input, labels) in inputs.iter().zip(operands) {
-        // A repeated label walks the diagonal; a dimension of 1 has stride 0.
+        // The strides of a repeated label add up to that of the diagonal; a dimension of 1 has stride 0.
         let own = strides(input.shape());
         let step = |label: &Label| {
             let axes = labels.iter().zip(input.shape()).zip(&own);

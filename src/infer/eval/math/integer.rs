@@ -46,7 +46,7 @@ pub(super) fn shift(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// Returns the element type whose number is the value of an attribute; `None` if it is absent or 0.
+/// Returns the element type whose number is an attribute; `None` if the attribute is absent or 0.
 pub fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
     match cx.int_attr(name) {
         None | Some(0) => Ok(None),

@@ -9,7 +9,8 @@ use crate::infer::eval::shape::{broadcast, numel, spread};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// Pairing of two stacks of matrices, as in `numpy.matmul`.
-/// Vectors become matrices and lose the added axis again; axes before the last two broadcast.
+/// A vector is multiplied as a matrix with one row or column; the result lacks this added axis. The axes
+/// before the last two broadcast.
 pub struct Factors {
     rows: usize,
     depth: usize,
@@ -107,7 +108,7 @@ pub(super) fn gemm(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `Gemm` on integers, only for `alpha` and `beta` of 1.
-/// The specification does not define the rounding for other factors.
+/// The specification does not define the rounding for factors other than 1.
 fn integer_gemm(cx: &Cx, a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     if cx.float("alpha", 1.0) != 1.0 || cx.float("beta", 1.0) != 1.0 {
         return Err(Refusal::Unsupported);

@@ -17,7 +17,7 @@ pub(super) use integer::elem_attr;
 pub(super) use matmul::{Factors, products};
 pub(super) use reduce::{Groups, log_sum_exp, max_or_nan};
 
-/// Returns the kernel of an arithmetic operator; `None` for other operators.
+/// Returns the kernel of an arithmetic operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Abs" => One(unary::abs),

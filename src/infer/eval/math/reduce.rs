@@ -75,7 +75,7 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
 
 type IntReducer = fn(ElemType, &[i128]) -> Result<i128>;
 
-/// Returns the function that reduces integers to an integer; `None` if there is none.
+/// Returns the function that reduces integers to an integer; `None` if `op` needs real numbers.
 fn int_reducer(op: &str) -> Option<IntReducer> {
     Some(match op {
         "ReduceSum" => |_, group| Ok(group.iter().sum()),

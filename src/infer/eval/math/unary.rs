@@ -62,8 +62,9 @@ pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `Clip`; if the lower bound is above the upper bound, the result is the upper bound.
-/// Bounds are inputs since opset 11, and attributes before. Since opset 6, a missing bound of a float tensor is
-/// the least or greatest finite number (before opset 11, that of `float`), so infinities become finite.
+/// Bounds are inputs since opset 11, and attributes before. Since opset 6, the default bounds of a float
+/// tensor are the lowest and the greatest finite number of its type (before opset 11, of `float`). Clipping
+/// with the default bounds makes infinities finite.
 pub(super) fn clip(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.elem().is_integer() {

@@ -10,7 +10,7 @@ use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Int(i128),
-    /// Bits of a number; all NaNs are one key, and so are both zeros.
+    /// Bits of a number. All NaNs have the same key, and −0 has the key of +0.
     Real(u64),
     Text(Vec<u8>),
 }

@@ -30,7 +30,7 @@ pub(super) fn binarize(cx: &Cx) -> Result<Array> {
 }
 
 /// Returns the parameter for the element at offset `at`.
-/// It is the only parameter, or the one for the index of the element on the last axis.
+/// If there is one parameter per feature, selects the parameter by the element's index on the last axis.
 fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),

@@ -8,7 +8,7 @@ mod tree_table;
 
 use super::Kernel::{self, One, Values};
 
-/// Returns the kernel of an `ai.onnx.ml` operator; `None` if there is none.
+/// Returns the kernel of an `ai.onnx.ml` operator; `None` if no kernel exists.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "ArrayFeatureExtractor" => One(feature::extract),

@@ -15,7 +15,7 @@ pub(super) enum Next {
     Leaf(usize),
 }
 
-/// Condition of a node on its feature. The true branch is taken if it holds.
+/// Condition of a node on its feature. If the condition holds, the true branch is taken.
 pub(super) enum Test {
     LessOrEqual(f64),
     Less(f64),

@@ -132,7 +132,8 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
         let masks_all = |least: f64| bias.iter().all(|&bias| bias <= least);
         match masks_all(f64::NEG_INFINITY) {
             true => line.fill(0.0),
-            // For ONNX Runtime, the lowest number masks out, too; for the specification, it does not.
+            // In ONNX Runtime, a mask value equal to the lowest number of its type masks the key, like -inf.
+            // By the specification, such a value does not mask the key.
             false if mask.lowest.is_some_and(masks_all) => return Err(Refusal::Unsupported),
             false => softmax_line(&mut line),
         }

@@ -8,7 +8,7 @@ use crate::infer::eval::shape::numel;
 use crate::infer::eval::{Array, Refusal, Result};
 
 /// Computes `BatchNormalization`; in training (since opset 14) also returns the running statistics.
-/// Fails for training in older versions and for per-activation statistics (`spatial = 0`).
+/// Fails for training before opset 14 and for per-activation statistics (`spatial = 0`).
 pub(super) fn batch_norm(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

@@ -43,7 +43,8 @@ pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Returns the window, with the output size as its `input` and the input size as its `output`.
+/// Returns the window that slides over the output.
+/// The window's field `input` contains the output sizes, and its field `output` the operator's input sizes.
 fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     let rank = spatial.len();
     let mut window = Window::unplaced(cx, spatial, Some(kernel))?;
@@ -71,11 +72,13 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
             None => None,
         };
         window.input[i] = match size {
-            // The specification then appends empty rows; ONNX Runtime does not, and returns fewer rows.
+            // If the windows do not reach the end of the output, the specification appends empty rows, but
+            // ONNX Runtime returns fewer rows.
             Some(size) if same && wanted.is_none() && full < size => return Err(Refusal::Unsupported),
             Some(size) => {
-                // Excess is cropped on both sides. If it is odd, version 1 of the specification crops the extra
-                // element on the other side; ONNX Runtime follows version 11 in all versions.
+                // Excess elements are cropped at both ends. If the number of excess elements is odd, versions
+                // 1 and 11 of `ConvTranspose` crop the last one at different ends; ONNX Runtime always
+                // follows version 11.
                 let total = full.saturating_sub(size);
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);

@@ -22,7 +22,8 @@ pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     }
     let shape = x.shape().to_vec();
     let mask_type = if cx.version() < 10 { x.elem() } else { ElemType::Bool };
-    // Since opset 12, the mask is true for kept elements. Before, it is unspecified; ONNX Runtime returns zeros.
+    // Since opset 12, the mask is true for kept elements. Before opset 12, the specification does not define
+    // the mask; ONNX Runtime returns zeros.
     let kept = i128::from(cx.version() >= 12);
     let mask = Array::from_ints(mask_type, shape, vec![kept; x.len()])?;
     Ok(vec![x.clone(), mask])

@@ -35,7 +35,7 @@ pub(super) fn col2im(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `MaxUnpool`. Indices are offsets in the shape that the window implies.
-/// If `output_shape` is larger, zeros are added at the end of its axes.
+/// If `output_shape` exceeds the implied shape, zeros are added at the end of the axes.
 pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (batch, channels, spatial) = image(x.shape())?;

@@ -17,9 +17,9 @@ struct Sizes {
 
 /// Decay and update rate, if `update_rule` uses them.
 struct Gates {
-    /// Logarithms, per token, head and key element.
+    /// Logarithms of the decay factors, per token, head and key element.
     decay: Option<Vec<f64>>,
-    /// Rates, per token and head.
+    /// Update rates, per token and head.
     rate: Option<Vec<f64>>,
 }
 
@@ -93,7 +93,8 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         _ => return bad("unknown value of `update_rule`"),
     };
     let per_head = sizes.batch * sizes.length * sizes.heads;
-    // A gate with fewer values has one value per head for all key elements, or one per token for all heads.
+    // A gate with fewer than `count` values has one value per head for all key elements, or one per token
+    // for all heads.
     let gate = |i: usize, needed: bool, count: usize| -> Result<Option<Vec<f64>>> {
         if !needed {
             return Ok(None);

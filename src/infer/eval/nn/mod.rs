@@ -22,7 +22,7 @@ use super::Kernel::{self, Many, One};
 
 pub(super) use conv::{Filter, convolve};
 
-/// Returns the kernel of a neural network operator of `ai.onnx`; `None` for other operators.
+/// Returns the kernel of an `ai.onnx` network operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Conv" => One(conv::conv),

@@ -134,7 +134,8 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
         let members = &groups.offsets[group * groups.size..(group + 1) * groups.size];
         let (mean, variance) = moments(members.iter().map(|&i| data[i]), groups.size);
         if variance == 0.0 {
-            // The function body returns 0; runtimes that do not add 1e-9 return NaN.
+            // If the variance is 0, the function body in the specification returns 0, but runtimes that do
+            // not add 1e-9 return NaN.
             return Err(Refusal::Unsupported);
         }
         members.iter().for_each(|&i| data[i] = (data[i] - mean) / (variance.sqrt() + 1e-9));

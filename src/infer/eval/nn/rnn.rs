@@ -18,7 +18,7 @@ fn gate_count(op: &str) -> Result<usize> {
 }
 
 /// Swaps the first two axes if `layout` is 1.
-/// This moves the batch from the first axis of an input to the second, and back for an output.
+/// The swap moves the batch axis of an input from first to second, and that of an output back to first.
 fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),
@@ -156,7 +156,7 @@ fn run(
     Ok(y)
 }
 
-/// Returns the slice of one direction.
+/// Returns the part of weights, biases or activations that belongs to one direction.
 fn part<T>(all: &[T], direction: usize, directions: usize) -> &[T] {
     let each = all.len() / directions;
     &all[direction * each..(direction + 1) * each]

@@ -7,7 +7,7 @@ use crate::infer::eval::shape::{index, to_size};
 use crate::infer::eval::{Array, Refusal, Result};
 
 /// Computes `RotaryEmbedding`, which rotates pairs of elements by position-dependent angles.
-/// Pairs are adjacent if `interleaved`; otherwise, a pair has one element of each half.
+/// With `interleaved`, the elements of a pair are adjacent; otherwise, each half has one element of the pair.
 pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
     let (x, cos, sin) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;

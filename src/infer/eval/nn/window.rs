@@ -23,7 +23,8 @@ pub struct Tap {
     pub kernel: usize,
     /// Offset among the input's spatial elements; `None` outside the input.
     pub input: Option<usize>,
-    /// Whether it is in the input or its padding; only with `ceil_mode` can a window reach beyond both.
+    /// Whether the element is in the input or its padding.
+    /// With `ceil_mode`, a window can reach beyond the padding.
     pub padded: bool,
 }
 
@@ -44,7 +45,7 @@ impl Window {
                 }
                 window.output[i] = size.div_ceil(stride);
                 let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
-                // If the windows do not reach the end of the input, runtimes differ on whether to crop it.
+                // If the windows do not reach the end of the input, only some runtimes crop the input.
                 let total = reach.saturating_add(extent).checked_sub(size).ok_or(Refusal::Unsupported)?;
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);

@@ -15,9 +15,9 @@ const MISFIT: Refusal = Refusal::BadInput("a scale or zero point does not match 
 /// Granularity of the scale or zero point of a matrix operand.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    /// One per row, as a vector or with a last dimension of 1.
+    /// One value per row, as a vector or with a last dimension of 1.
     Rows,
-    /// One per column, as a vector or with a second-to-last dimension of 1.
+    /// One value per column, as a vector or with a second-to-last dimension of 1.
     Columns,
 }
 

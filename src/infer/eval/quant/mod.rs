@@ -5,7 +5,7 @@ mod linear;
 
 use super::Kernel::{self, Many, One};
 
-/// Returns the kernel of a quantization operator; `None` for other operators.
+/// Returns the kernel of a quantization operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "QuantizeLinear" => One(linear::quantize),

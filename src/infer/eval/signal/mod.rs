@@ -5,7 +5,7 @@ mod window;
 
 use super::Kernel::{self, One};
 
-/// Returns the kernel of a signal operator; `None` for other operators.
+/// Returns the kernel of a signal operator; `None` if this module has no kernel for `op`.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "DFT" => One(dft::dft),

@@ -64,7 +64,7 @@ pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
     let step = (high - low) / (bands + 2) as f64;
     let edge = |i| (length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64;
     if (0..bands + 2).map(edge).any(is_nearly_whole) {
-        // Rounding decides into which bin such an edge falls.
+        // If the position of an edge is nearly a whole number, rounding decides into which bin it falls.
         return Err(Refusal::Unsupported);
     }
     let edges: Vec<f64> = (0..bands + 2).map(|i| edge(i).floor()).collect();

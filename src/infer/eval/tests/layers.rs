@@ -74,7 +74,8 @@ fn attention_of_a_fully_masked_row_is_zero() {
     masked.of(mask).gives(&[heads(&[0.0])]);
 }
 
-/// ONNX Runtime returns zeros, the specification the average of the values.
+/// For a row that is masked by the lowest number, `Attention` returns zeros in ONNX Runtime.
+/// By the specification, `Attention` averages the values at the keys whose mask is the lowest number.
 #[test]
 fn attention_of_a_row_masked_by_the_lowest_number_is_refused() {
     let heads = |data: &[f64]| reals(&[1, 1, data.len(), 1], data);

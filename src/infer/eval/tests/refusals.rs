@@ -52,7 +52,7 @@ fn random_and_unknown_operators_are_refused() {
     assert_eq!(call("If").run(), Err(Refusal::Unsupported));
 }
 
-/// The specification leaves these results open, or runtimes deviate from it.
+/// The specification does not define the results of the tested calls, or runtimes deviate from it.
 #[test]
 fn results_that_differ_between_runtimes_are_refused() {
     let slopes = reals(&[2, 1], &[1.0, 2.0]);
@@ -88,8 +88,8 @@ fn results_that_differ_between_runtimes_are_refused() {
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
 }
 
-/// The specification leaves these results open, or runtimes deviate from it.
-/// Tests with random graphs found these cases.
+/// The specification does not define the results of the tested calls, or runtimes deviate from it.
+/// Tests with random graphs found the tested calls.
 #[test]
 fn undefined_attributes_and_inputs_are_refused() {
     let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
@@ -231,7 +231,8 @@ fn sum_of_an_empty_tensor_is_undetermined() {
     is("", "Concat", &[nothing(), something()], false);
 }
 
-/// ONNX Runtime computes many integer operators in `double`, and saturates where others wrap.
+/// ONNX Runtime computes many integer operators in `double`.
+/// On overflow, ONNX Runtime saturates, but other runtimes wrap.
 #[test]
 fn integers_not_exact_in_double_are_undetermined() {
     let far = 1 << 53;
