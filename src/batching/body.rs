@@ -20,7 +20,7 @@ pub(super) fn reported<T>() -> Result<T> {
 }
 
 impl Cx<'_> {
-    /// Rewrites a subgraph whose inputs have these layouts.
+    /// Rewrites a subgraph whose inputs have the layouts `inputs`.
     pub fn body(&mut self, graph: GraphId, inputs: &[Layout]) -> Result<Body> {
         let model = self.model;
         for (port, &layout) in model.graphs[graph].inputs.iter().zip(inputs) {
@@ -41,7 +41,7 @@ impl Cx<'_> {
         Ok(Body { scope, outputs })
     }
 
-    /// Converts the outputs of a subgraph to these layouts, and stores its patch.
+    /// Converts the outputs of a subgraph to `layouts`, and stores the patch of the subgraph.
     pub fn settle(&mut self, body: Body, layouts: &[Layout]) -> Result<()> {
         let outer = std::mem::replace(&mut self.scope, body.scope);
         self.scope.node = None;

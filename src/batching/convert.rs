@@ -6,7 +6,7 @@ use super::obstacle::{Result, mixes, unknown};
 
 impl Cx<'_> {
     /// Returns the operand with a sample axis before its old shape.
-    /// For a shared operand, that axis has size 1 and broadcasts.
+    /// The sample axis of a shared operand has size 1 and broadcasts.
     pub fn stacked(&mut self, operand: &Operand) -> Result<It> {
         let Layout::Axis { axis, pre, post } = operand.layout else {
             return match operand.layout {
@@ -66,7 +66,7 @@ impl Cx<'_> {
     }
 
     /// Returns a carried operand with its samples in the axis `to`.
-    /// If they are moved, they become the outermost factor of that axis.
+    /// Samples that are moved become the outermost factor of the axis `to`.
     pub fn at_axis(&mut self, operand: &Operand, to: usize) -> Result<(It, Layout)> {
         if let Layout::Axis { axis, .. } = operand.layout
             && axis == to

@@ -16,7 +16,7 @@ pub(super) type It = Item<ValueId>;
 pub struct Samples {
     /// Inputs of the main graph, each with its sample axis; not empty.
     pub inputs: Vec<(ValueId, usize)>,
-    /// Size of these axes in the traced model.
+    /// Size of the sample axes in the traced model.
     pub traced: i64,
     /// Rule or pass that requests the rewrite.
     pub by: crate::diag::RuleId,
@@ -84,9 +84,9 @@ pub(super) struct Scope {
     pub elems: FxHashMap<It, ElemType>,
     /// Number of samples, an int64[1] value.
     pub size: Option<It>,
-    /// Node that is currently rewritten.
+    /// Node that is being rewritten.
     pub node: Option<NodeId>,
-    /// Nodes that the patch keeps with other operands, or replaces.
+    /// Nodes that the patch replaces, or keeps with changed operands.
     pub emitted: FxHashSet<NodeId>,
 }
 

@@ -105,7 +105,7 @@ impl Cx<'_> {
         outputs.into_iter().map(|output| output.map(|value| self.new_item(value))).collect()
     }
 
-    /// Keeps the node with other inputs. Returns its outputs.
+    /// Keeps a node, but replaces its inputs by `inputs`. Returns its outputs.
     pub fn keep(&mut self, node: NodeId, inputs: Vec<Option<It>>) -> Vec<Option<It>> {
         let outputs = self.outputs(node);
         self.push(PatchOp::Kept(node), inputs, outputs.clone());
@@ -113,7 +113,7 @@ impl Cx<'_> {
         outputs
     }
 
-    /// Keeps the node with other inputs and outputs.
+    /// Keeps a node, but replaces its inputs and outputs by `inputs` and `outputs`.
     pub fn keep_as(&mut self, node: NodeId, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let before = self.scope.node.replace(node);
         self.push(PatchOp::Kept(node), inputs, outputs);
@@ -121,7 +121,7 @@ impl Cx<'_> {
         self.scope.emitted.insert(node);
     }
 
-    /// Replaces the node by one with other inputs and updated attributes; returns its outputs.
+    /// Replaces a node by a copy with the inputs `inputs` and updated attributes; returns its outputs.
     /// Attributes in `dropped` are removed.
     pub fn remake(
         &mut self,

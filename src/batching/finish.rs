@@ -95,7 +95,7 @@ fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
         }
     }
     cx.scope.items.insert(value, item);
-    // Unchanged nodes still read the old name.
+    // Nodes that the patch does not have yet still refer to the traced value.
     let nodes = model.graphs[cx.scope.graph].nodes.iter().copied();
     let readers: Vec<NodeId> = nodes
         .filter(|&node| is_new && node == maker || model.nodes[node].inputs.contains(&Some(value)))

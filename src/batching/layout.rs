@@ -9,8 +9,10 @@ pub enum Layout {
     /// All samples have the same tensor: shape and elements are those of the traced model.
     Shared,
     /// Samples on one axis.
-    /// Its size changes from `pre * traced * post` to `pre * N * post`; other axes are unchanged.
-    /// If the axis is viewed as `(pre, N, post)`, sample `i` has the elements `(p, i, q)`, for all `p` and `q`.
+    /// The size of this axis changes from `pre * traced * post` to `pre * N * post`; other axes are
+    /// unchanged.
+    /// If the axis is viewed as `(pre, N, post)`, sample `i` has the elements `(p, i, q)`, for all `p` and
+    /// `q`.
     Axis {
         /// Index of the axis in the old and the new shape.
         axis: usize,
@@ -19,7 +21,7 @@ pub enum Layout {
         /// Number of consecutive elements of one sample along the axis.
         post: i64,
     },
-    /// The new shape is `N`, followed by the old shape. Only for a traced batch of 1.
+    /// The new shape is `N`, followed by the old shape. The layout requires a traced batch size of 1.
     Stacked,
 }
 

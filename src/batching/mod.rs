@@ -1,9 +1,9 @@
 //! Batching: rewrites a model that was traced on one batch so that it runs on `N` samples.
 //!
-//! This is `vmap` on a graph. A value is carried if it differs between samples, and shared otherwise. The
+//! Batching is `vmap` on a graph. A value is carried if it differs between samples, and shared otherwise. The
 //! [`Layout`] of a carried value is the position of its sample axis. The batching rule of an operator
-//! (`rules/`) receives the layouts of the operands. It emits nodes that compute the results of `N`
-//! independent samples, and sets the layouts of these results. Samples therefore cannot mix: the rewritten
+//! (`rules/`) receives the layouts of the operands. The rule emits nodes that compute the results of `N`
+//! independent samples, and sets the layouts of the results. Because no rule mixes samples, the rewritten
 //! model returns `N` results of the traced model by construction.
 //!
 //! If an operator has no rule, or if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned,

@@ -1,4 +1,4 @@
-//! Reasons why a model cannot run on another number of samples.
+//! Reasons why a model cannot run on more or fewer samples than traced.
 
 use crate::graph::{NodeId, ValueId};
 
@@ -15,7 +15,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// A node or model output that prevents the model from running on another number of samples.
+/// A node or output that prevents the model from running on more or fewer samples than traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// Node, or the producer of the output, if there is one.

@@ -50,7 +50,7 @@ impl std::str::FromStr for FreeDim {
 pub struct InputAxis {
     /// Input.
     pub value: ValueId,
-    /// Position among the inputs.
+    /// Position of the input among the inputs of the main graph.
     pub at: usize,
     /// Axis, 0-based.
     pub axis: usize,
@@ -86,7 +86,7 @@ impl Group {
     }
 
     /// Returns true if the axes hold samples.
-    /// By default, they do if the traced size is 1, or if each axis is the first axis of its input.
+    /// By default, axes hold samples if the traced size is 1, or if each axis is the first axis of its input.
     pub fn is_of_samples(&self) -> bool {
         if let Some(holds) = self.holds {
             return holds == AxisRole::Samples;
@@ -100,10 +100,10 @@ impl Group {
 pub enum RequestError {
     /// No input has this name.
     Input(String),
-    /// The input has no such axis.
+    /// The axis is out of range for the input, or the input has no declared shape.
     /// Contains the name, the axis, and the rank (`None` if the input has no declared shape).
     Axis(String, i64, Option<usize>),
-    /// The dimension with this name has the role of samples in one request, and of a size in another.
+    /// One request gives the dimension with this name the role `samples`, another one the role `size`.
     Roles(String),
 }
 

@@ -1,9 +1,10 @@
 //! Dynamic sizes along which a model may combine elements, such as height, width or sequence length.
 //!
-//! Shape inference propagates such a size through the model, but a Reshape may hard-code the traced size. To
-//! find that size in the target shape, both shapes are split, from the left, into groups of axes with equal
-//! products. If only one target axis of a group has a size other than 1, it gets the size of the old axes at
-//! run time. Otherwise the Reshape is unchanged, and a later check reports it.
+//! Shape inference propagates a dynamic size through the model, but a Reshape may hard-code the traced size.
+//! To find the traced size in the target shape, the input shape and the target shape are split, from the
+//! left, into groups of axes with equal products. If only one target axis of a group has a size other than 1,
+//! that target axis gets the size of the input axes of the group at run time. If a group has several target
+//! axes with other sizes than 1, the Reshape is unchanged, and a later check reports it.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{Model, NodeId, scopes};
 use crate::infer::{Array, Facts};
 
-/// Sizes that are substituted for other dynamic dimensions.
-/// They are large primes, so that static dimensions rarely share a factor with them.
+/// Sizes that are substituted for all dynamic dimensions except the hard-coded one.
+/// The sizes are large primes, which rarely divide a static dimension.
 const PRIMES: [i64; 6] = [10_007, 10_009, 10_037, 10_039, 10_061, 10_067];
 
 /// Returns a patch for each Reshape that hard-codes the dimension `symbol` as `traced`, where possible.
@@ -24,7 +25,7 @@ pub fn reshapes(model: &Model, facts: &Facts, symbol: &Symbol, traced: i64) -> V
     nodes.filter_map(|&node| reshape(model, facts, node, symbol, traced)).collect()
 }
 
-/// Returns the patch of a node, or `None` if it needs none or cannot be rewritten.
+/// Returns the patch of a Reshape; `None` if the Reshape hard-codes no size, or if no patch is found.
 fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i64) -> Option<Patch> {
     let node = &model.nodes[id];
     if !node.is("Reshape") || node.attr("allowzero").is_some_and(|zero| zero.as_int() == Some(1)) {
@@ -63,7 +64,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
 }
 
 /// Returns the target shape with the size copied (0) or inferred (-1) instead of hard-coded.
-/// Returns `None` if this is not possible.
+/// Returns `None` if the axis with the size cannot be identified in the target shape.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();

@@ -17,7 +17,7 @@ pub(super) struct Analysis {
     known: Option<(Facts, Uses)>,
     /// Changes since the facts were computed, per graph.
     news: FxHashMap<GraphId, News>,
-    /// Graphs with such changes, in them or in their subgraphs.
+    /// Graphs that have changes since the facts were computed, in the graph or in one of its subgraphs.
     has_news: FxHashSet<GraphId>,
     /// Number of full re-inferences caused by functions since the last analysis of the whole model.
     renewals: usize,

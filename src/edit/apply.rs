@@ -47,7 +47,7 @@ impl Pending {
         }
     }
 
-    /// Returns the highest original position of some nodes; 0 if they have none.
+    /// Returns the highest original position of `nodes`; 0 if no node has an original position.
     fn position(&self, nodes: &[NodeId]) -> usize {
         nodes.iter().filter_map(|node| self.positions.get(node)).max().copied().unwrap_or(0)
     }
@@ -184,7 +184,7 @@ impl<'a> PatchApplier<'a> {
         }
     }
 
-    /// Removes a value from the outputs of its previous producer, if it has another one now.
+    /// Removes a value from the outputs of its previous producer, unless that is the new producer `by`.
     fn retire(&mut self, value: ValueId, by: Option<NodeId>) {
         let Def::Node { node, output } = self.model.values[value].def else { return };
         let slot = self.model.nodes[node].outputs.get_mut(output as usize);

@@ -20,11 +20,11 @@ pub enum Safety {
     Exact,
     /// Outputs are equal up to rounding.
     Rounding,
-    /// Outputs may change in value, element type or shape. Such changes are only made on request.
+    /// Outputs may change in value, element type or shape. Unsafe changes are only made on request.
     Unsafe,
 }
 
-/// Kind of a change. Reports group changes by it, in this order.
+/// Kind of a change. Reports group changes by kind, in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -48,7 +48,7 @@ pub enum Kind {
     Fused,
     /// Nodes were replaced with a cheaper equivalent.
     Simplified,
-    /// A constant is stored in another place.
+    /// A constant became an initializer or graph input, or was moved to another graph.
     Moved,
     /// A declared type or shape was changed.
     Declared,
@@ -112,12 +112,12 @@ pub struct By {
     /// Name, such as `double-transpose`.
     pub rule: Arc<str>,
     pub safety: Safety,
-    /// Kind of its changes, unless a change has another one.
+    /// Kind of the changes of the rule or pass, unless a change has another kind.
     pub kind: Kind,
 }
 
 impl From<RuleId> for By {
-    /// Converts the id of a pass. Its changes are taken to be exact.
+    /// Converts the id of a pass. The changes of the pass are assumed to be exact.
     fn from(id: RuleId) -> Self {
         let (code, rule) = (Arc::from(id.code), Arc::from(id.name));
         By { code, rule, safety: Safety::Exact, kind: Kind::from(id) }
@@ -148,16 +148,16 @@ pub struct Proof {
 pub struct Change {
     pub by: By,
     pub kind: Kind,
-    /// Further rules that contributed to it.
+    /// Further rules that contributed to the change.
     pub also: Vec<By>,
     pub at: Site,
-    /// Other nodes that were replaced.
+    /// Nodes that were replaced together with the node at `at`.
     pub with: Vec<NodeId>,
     /// Short description; reports count changes with equal descriptions together.
     pub what: String,
     /// Saving, in units of the objective (`rules/COSTS.md`).
-    /// It is negative if the change only lowers the total cost together with another one. It is `None`
-    /// without cost-based extraction.
+    /// The saving is negative if the change only lowers the total cost together with another change. The
+    /// saving is `None` without cost-based extraction.
     pub saved: Option<i64>,
     /// Proof that the values are preserved, in order of discovery; only present on request.
     pub proof: Vec<Proof>,

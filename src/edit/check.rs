@@ -13,7 +13,7 @@ impl Patch {
     pub fn check(&self, model: &Model) -> Result<(), String> {
         let checked = Checked { model, patch: self, around: around(model, self), loose: loose(self) };
         if self.changes.is_empty() {
-            return Err("it has no change record".to_owned());
+            return Err("the patch has no change record".to_owned());
         }
         checked.replaced()?;
         checked.made()?;
@@ -28,7 +28,7 @@ fn around(model: &Model, patch: &Patch) -> Vec<GraphId> {
     outer.chain(patch.absorbed).collect()
 }
 
-/// Returns the nodes that are removed or rewired.
+/// Returns the nodes that the patch removes or rewires.
 fn loose(patch: &Patch) -> FxHashSet<NodeId> {
     let kept = patch.nodes.iter().filter_map(|node| match node.form {
         PatchOp::Kept(kept) => Some(kept),
@@ -48,12 +48,12 @@ impl Checked<'_> {
     fn replaced(&self) -> Result<(), String> {
         let is_here = |node: &NodeId| self.model.nodes[*node].graph == self.patch.graph;
         if !self.patch.replaced.iter().all(is_here) {
-            return Err("it replaces a node of a different graph".to_owned());
+            return Err("the patch replaces a node of a different graph".to_owned());
         }
         let Some(absorbed) = self.patch.absorbed else { return Ok(()) };
         match self.model.graphs[absorbed].owner {
             Owner::Node(node) if self.patch.replaced.contains(&node) => Ok(()),
-            _ => Err("it inlines a subgraph whose node is not replaced".to_owned()),
+            _ => Err("the patch inlines a subgraph, but does not replace its node".to_owned()),
         }
     }
 

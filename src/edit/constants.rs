@@ -2,7 +2,7 @@
 
 use crate::graph::{AttrValue, Attribute, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId};
 
-/// Storage of new constants. Local functions have no initializers, so they always use nodes.
+/// Storage of new constants. Local functions have no initializers, so they always use `Constant` nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
     #[default]

@@ -1,8 +1,8 @@
 //! Names with several definitions in one scope, and whether file order resolves them.
 //!
-//! Readers resolve such a name in file order: a use refers to the latest definition before it. A sorted graph runs in
-//! that order, so renaming the definitions keeps every result. If the graph is not sorted, or two inputs or outputs of
-//! the model share the name, the reference is ambiguous.
+//! Readers resolve a duplicate name in file order: a use refers to the latest definition before it.
+//! A sorted graph runs in file order, so renaming the definitions keeps every result. If the graph is not
+//! sorted, or two inputs or outputs of the model share the name, the reference is ambiguous.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::diag::rule_ids::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VAL
 use crate::graph::{Def, GraphId, Model, ValueId, order, scopes};
 use crate::infer::Content;
 
-/// Values with one name that are in scope together.
+/// Values with the same name that are in scope together.
 pub struct Duplicates {
-    /// The name that they share.
+    /// Name that all of the values have.
     pub name: Arc<str>,
-    /// The values, in file order; values of a graph precede those of its subgraphs.
+    /// Values with the name, in file order; values of a graph precede those of its subgraphs.
     pub values: Vec<ValueId>,
-    /// The graphs that define them.
+    /// Graphs that define the values.
     pub graphs: FxHashSet<GraphId>,
-    /// Two values of one graph, neither defined after the other.
+    /// Two values of one graph that are not ordered: a use may refer to either.
     pub unordered: Option<(ValueId, ValueId)>,
 }
 
@@ -39,7 +39,8 @@ impl Duplicates {
 
     /// Returns the reason why the values cannot be renamed, if there is one.
     ///
-    /// Either the file does not determine which of them a use refers to, or several of them are inputs or outputs.
+    /// Either the file does not determine which value a use refers to, or several of the values are inputs
+    /// or outputs of the model.
     pub fn obstacle(&self, model: &Model) -> Option<&'static str> {
         if let Some((a, b)) = self.unordered.filter(|&(a, b)| !are_equal(model, a, b)) {
             let is_input = |value: ValueId| matches!(model.values[value].def, Def::Input(_));
@@ -92,9 +93,9 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
     groups
 }
 
-/// Returns the graphs of those values that are in scope together; all have one name.
+/// Returns the graphs of those `values` that are in scope together; all values have the same name.
 ///
-/// Two values are in scope together if they are of one graph, or the graph of one encloses the other.
+/// Two values are in scope together if they have the same graph, or one graph encloses the other graph.
 /// Runs in time linear in the values, because many sibling subgraphs can repeat a name.
 fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
     let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
@@ -128,7 +129,8 @@ fn ancestors(model: &Model, graph: GraphId) -> impl Iterator<Item = GraphId> {
     std::iter::successors(Some(graph), |&graph| model.parent(graph))
 }
 
-/// Returns true if two values belong to one graph and neither is defined after the other.
+/// Returns true if the file does not determine which of two values of one graph is defined first.
+/// Two outputs of one node have no such order, nor have an input and an initializer.
 fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
     let (a, b) = (&model.values[a], &model.values[b]);
     a.graph == b.graph
@@ -140,7 +142,7 @@ fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
 }
 
 /// Returns a reason unless the graphs of the values, and those that enclose them, are sorted.
-/// In other graphs, the order of the file is not the order of execution.
+/// In an unsorted graph, the order of the file is not the order of execution.
 fn sorted_or_why(model: &Model, group: &Duplicates) -> Option<&'static str> {
     let mut graphs: FxHashSet<GraphId> = group.graphs.clone();
     graphs.extend(group.graphs.iter().flat_map(|&graph| ancestors(model, graph)));

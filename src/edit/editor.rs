@@ -81,14 +81,14 @@ impl Editor {
     }
 
     /// Returns the analyses, updated for a graph and its subgraphs.
-    /// Other facts are still true, but may lack recent changes, as may those of functions that changed often.
+    /// Facts of other graphs, and of local functions that changed often, are true but may be outdated.
     pub fn graph_analyses(&mut self, graph: GraphId) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.of_graph(&self.model, graph);
         AnalysisView { model: &self.model, facts, uses }
     }
 
     /// Returns the last computed analyses, without updating them.
-    /// Opset conversion uses these: while nodes of two versions are mixed, inference would be wrong.
+    /// Opset conversion uses stale analyses, because inference of a model with nodes of two opsets is wrong.
     pub fn stale_analyses(&mut self) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.as_it_was(&self.model);
         AnalysisView { model: &self.model, facts, uses }
@@ -100,7 +100,8 @@ impl Editor {
     }
 
     /// Applies patches that were planned on the current model; returns how many were applied.
-    /// A patch is skipped if it is empty or replaces a node that an earlier one replaces. An invalid one is rejected.
+    /// A patch is skipped if it is empty or replaces a node that an earlier patch replaces.
+    /// An invalid patch is rejected.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();
@@ -170,7 +171,7 @@ impl Editor {
     }
 
     /// Like [`Editor::change`], for edits that keep all inferred facts valid.
-    /// Examples are declarations that match inference, and equivalent nodes of another opset.
+    /// For example, `edit` declares inferred types, or replaces nodes with equivalent ones of another opset.
     pub fn declare(&mut self, change: Change, edit: impl FnOnce(&mut Model) -> bool) {
         if edit(&mut self.model) {
             self.done.changes.push(change);

@@ -80,7 +80,8 @@ fn written_out(model: &Model) -> Result<usize, Hindrance> {
     Ok(total(&main, &sizes))
 }
 
-/// Removes all functions. Their graphs are emptied but remain in the model, so that ids stay valid.
+/// Removes all functions; returns true if there were any.
+/// The graphs of functions become empty but stay in the model, so that ids stay valid.
 fn drop_functions(model: &mut Model) -> bool {
     let has_any = !model.functions.is_empty();
     for function in std::mem::take(&mut model.functions) {
@@ -103,8 +104,10 @@ pub enum Hindrance {
 impl fmt::Display for Hindrance {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
-            Hindrance::Recursion => "one calls itself",
-            Hindrance::OtherOpset => "one imports another opset version than the model or another function",
+            Hindrance::Recursion => "one function calls itself",
+            Hindrance::OtherOpset => {
+                "one function imports a different opset version than the model or another function"
+            }
             Hindrance::Size(most) => return write!(f, "inlining them would produce more than {most} nodes"),
         })
     }

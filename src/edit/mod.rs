@@ -1,8 +1,8 @@
 //! Model edits: planned as patches, validated, applied in one place, and recorded.
 //!
 //! A [`Patch`] describes a change to a part of one graph. An [`Editor`] owns the model while it
-//! changes. It validates each patch, names new values and nodes, copies metadata to them, and removes
-//! dead nodes.
+//! changes. The editor validates each patch, names new values and nodes, copies metadata to them, and
+//! removes dead nodes.
 //! Passes modify a model only through its editor, and every change records its rule or pass and its
 //! location, so that reports are complete. The editor also caches inferred facts and updates them
 //! incrementally.

@@ -11,9 +11,10 @@ pub struct RepeatedName {
     pub first: NodeId,
     /// The node to rename.
     pub second: NodeId,
-    /// Whether ONNX Runtime rejects the model because of these nodes.
+    /// Whether ONNX Runtime rejects the model because both nodes have the same name.
     ///
-    /// It ignores `Constant` nodes, which it converts to initializers, and functions that no node calls.
+    /// ONNX Runtime accepts repeated names of `Constant` nodes, which it converts to initializers, and
+    /// repeated names in functions that no node calls.
     pub is_refused: bool,
 }
 
@@ -22,7 +23,7 @@ pub fn repeated_node_names(model: &Model) -> Vec<RepeatedName> {
     let run = run_graphs(model);
     let mut repeated = Vec::new();
     for graph in scopes::live(model) {
-        // The first node of each name, and the first one that is no Constant.
+        // For each name, the first node, and the first node that is not a `Constant`.
         let mut seen: FxHashMap<&str, (NodeId, Option<NodeId>)> = FxHashMap::default();
         for &id in &model.graphs[graph].nodes {
             let node = &model.nodes[id];
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    /// Checks the outputs of the nodes to rename, each with whether the model is refused.
+    /// Checks the output of each node to rename, and whether ONNX Runtime rejects the original name.
     #[track_caller]
     fn check(graph: &str, expected: &[(&str, bool)]) {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 21, \"f\" : 1]> {graph}");

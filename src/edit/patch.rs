@@ -17,7 +17,7 @@ pub enum Item<V> {
 }
 
 impl<V> Item<V> {
-    /// Returns the existing value; `None` for a new one.
+    /// Returns the existing value; `None` for a new value.
     pub fn old(self) -> Option<V> {
         match self {
             Item::Old(value) => Some(value),
@@ -30,7 +30,7 @@ impl<V> Item<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NewId(pub usize);
 
-/// Planned change of one graph. Its ids refer to the model at planning time.
+/// Planned change of one graph. All ids in a patch refer to the model at planning time.
 #[derive(Clone, Debug)]
 pub struct Patch {
     pub graph: GraphId,
@@ -47,9 +47,10 @@ pub struct Patch {
     /// Uses of values, also in subgraphs, to redirect to other values.
     /// If an output of the graph is redirected and no patch node produces it, an `Identity` keeps its name.
     pub redirects: Vec<(ValueId, Item<ValueId>)>,
-    /// Nodes to replace. Unused ones are removed, together with nodes that only they use.
+    /// Nodes to replace.
+    /// Replaced nodes without remaining uses are removed, together with nodes that only they use.
     pub replaced: Vec<NodeId>,
-    /// Subgraph of a replaced node. Its contents move into the graph.
+    /// Subgraph of a replaced node whose contents move into the graph of the patch.
     pub absorbed: Option<GraphId>,
     /// Whether remaining values, and thus their facts, are unchanged; false for fixes of faults.
     pub keeps_values: bool,
@@ -119,7 +120,8 @@ pub struct PatchNode {
     pub inputs: Vec<Option<Item<ValueId>>>,
     pub outputs: Vec<Option<Item<ValueId>>>,
     pub at: At,
-    /// Source nodes that it replaces: it inherits their metadata, and its name derives from the last one.
+    /// Source nodes that this node replaces.
+    /// The new node inherits the metadata of all source nodes, and derives its name from the last one.
     pub origin: Vec<NodeId>,
     /// Code of the rule that creates the node.
     pub rule: Option<Arc<str>>,
@@ -147,7 +149,7 @@ impl PatchOp {
 /// Preferred position of a new node; dependencies take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// Before the last node of its origin.
+    /// Before the last of the nodes that the new node replaces.
     Origin,
     End,
 }

@@ -34,7 +34,7 @@ pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -
 /// Returns the patch that replaces `node` with the contents of its subgraph `body`.
 /// `results` are the values for the outputs of `node`.
 /// If a node of the subgraph produces the value for an output, this node becomes the producer of the output.
-/// Otherwise, or if the value is needed for a second output, an `Identity` copies it.
+/// If no node of the subgraph produces the value, or a second output needs it, an `Identity` copies it.
 pub(super) fn splice(
     model: &Model,
     node: NodeId,

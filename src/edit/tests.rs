@@ -175,7 +175,7 @@ fn nodes_are_sorted_after_patches() {
 fn inconsistent_patches_are_refused() {
     let x = |model: &Model| Item::Old(value(model, "x"));
     let silent = |model: &Model| Patch { changes: Vec::new(), ..patch(model, "b") }.check(model);
-    assert_eq!(silent(&model(CHAIN)), Err("it has no change record".to_owned()));
+    assert_eq!(silent(&model(CHAIN)), Err("the patch has no change record".to_owned()));
     let taken = |model: &Model| {
         let mut patch = patch(model, "b");
         patch.nodes.push(new_node("Abs", &[x(model)], Item::Old(value(model, "y")), patch.replaced[0]));

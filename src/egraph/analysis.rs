@@ -21,10 +21,10 @@ pub struct Data {
     pub facts: Vec<Fact>,
     /// Values of the graph that are in this class, lowest id first.
     pub values: Vec<ValueId>,
-    /// Nodes of the graph that this class derives from, sorted.
-    /// They are the producers of its values, or the nodes that a rewrite matched to create it.
+    /// Nodes of the graph that this class derives from, sorted: the producers of the values in the class,
+    /// or the nodes that a rewrite matched to create the class.
     pub origin: Vec<NodeId>,
-    /// Number of node inputs and graph outputs that use its values, in the graph as built.
+    /// Number of node inputs and graph outputs that use values of this class in the source graph.
     pub uses: usize,
     pub is_output: bool,
 }
@@ -45,7 +45,7 @@ pub struct Scope<'m> {
     pub opset: i64,
     /// Declared facts of graph outputs.
     ///
-    /// Only conversion rules use them, because a conversion may be impossible without them.
+    /// Only conversion rules use declared facts, because a conversion may be impossible without them.
     pub claims: Vec<(Id, Fact)>,
     /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,
@@ -141,9 +141,9 @@ pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
     }
 }
 
-/// Returns true if a call is weight arithmetic on available constants.
-/// It will be constant-folded if it is selected, unless its result is wider (`is_widened`).
-/// Only the main graph can store the result.
+/// Returns true if a call computes a constant from constants that are not in external files.
+/// A selected call is constant-folded, unless its result is wider than its first input (`is_widened`).
+/// Returns false in subgraphs and functions: only the main graph can store the folded constant.
 pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
     let scope = &egraph.analysis;
     let key = scope.tables.op(call.op);
@@ -155,7 +155,7 @@ pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
 }
 
 /// Returns true if the elements of the result have more bits than those of the first input.
-/// Such a result is not folded, because weights are stored in narrow types on purpose.
+/// A widened result is not folded, because weights are stored in narrow types on purpose.
 fn is_widened(egraph: &EGraph, call: &Call, made: &TensorFact) -> bool {
     let taken = egraph[call.children[0]].data.fact().elem();
     made.elem.and_then(ElemType::bits) > taken.and_then(ElemType::bits)

@@ -192,7 +192,7 @@ fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
 }
 
 /// Returns true if the e-graph must never merge a node with an identical one.
-/// The outputs of such a node are not a function of the parts that the e-graph represents.
+/// The outputs of an opaque node are not a function of its e-graph representation.
 pub fn is_opaque(model: &Model, id: NodeId) -> bool {
     needs_token(model, id, schema_of(model, id))
 }

@@ -10,7 +10,7 @@ use super::EGraph;
 use super::enode::ENode;
 use super::sizes::is_tuple;
 
-/// Changed classes and their ancestors, with the distance in nodes.
+/// Changed classes and their ancestors, each with its distance from a changed class, in nodes.
 #[derive(Debug, Default)]
 pub(super) struct DirtySet {
     distance: FxHashMap<Id, usize>,

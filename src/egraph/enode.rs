@@ -5,7 +5,7 @@ use egg::{Id, Language};
 use super::EGraph;
 use crate::graph::{NodeId, ValueId};
 
-/// Operator of one epoch, interned in [`super::Tables`].
+/// Operator in a range of versions with equal semantics, interned in [`super::Tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpId(pub(super) u32);
 
@@ -48,7 +48,7 @@ pub struct Call {
 }
 
 impl ENode {
-    /// Returns the call, if it is one.
+    /// Returns the call, if the e-node is a call.
     pub fn as_call(&self) -> Option<&Call> {
         if let ENode::Call(call) = self { Some(call) } else { None }
     }

@@ -27,14 +27,14 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         })
     }
 
-    /// Applies rules to prove more equalities. The rules of previous calls must be included.
+    /// Applies rules to prove more equalities. `rules` must include the rules of previous calls.
     pub fn saturate(&mut self, rules: &[&'r Rule]) {
         self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
     }
 
     /// Asserts `a == b` without proof; the caller guarantees it.
     ///
-    /// Call [`EquivalenceChecker::settle`] to propagate it.
+    /// Call [`EquivalenceChecker::settle`] to propagate the equality.
     pub fn unite(&mut self, a: ValueId, b: ValueId) {
         if let (Some(&a), Some(&b)) = (self.built.class_of.get(&a), self.built.class_of.get(&b)) {
             self.built.egraph.union(a, b);
@@ -47,7 +47,7 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
     }
 
     /// Returns the class number of a value; values proved equal have the same number.
-    /// It is valid until the next change.
+    /// The number is valid until the next change of the e-graph.
     pub fn class(&self, value: ValueId) -> Option<usize> {
         self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))
     }

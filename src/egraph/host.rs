@@ -13,7 +13,7 @@ use crate::rules::host::Host;
 use crate::rules::rule::OpPat;
 use crate::schema::Schema;
 
-/// Call in a class, by position.
+/// Reference to a call: its e-class, and its index in the e-class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeRef {
     pub class: Id,
@@ -26,7 +26,7 @@ pub struct ClassHost<'a, 'm> {
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
     /// Facts that replace those of the e-graph, by class.
     claims: FxHashMap<Id, Fact>,
-    /// Opset of ai.onnx of the result, if queries refer to it.
+    /// Opset of ai.onnx for queries about the converted model; `None` for the opset of the graph.
     opset: Option<i64>,
 }
 
@@ -59,7 +59,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims, opset: self.opset }
     }
 
-    /// Creates a host without the index, for queries about given nodes in a result of this opset.
+    /// Creates a host without an index of calls, for queries about given nodes at an opset of ai.onnx.
     pub fn of_nodes(egraph: &'a EGraph<'m>, opset: Option<i64>) -> Self {
         ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default(), opset }
     }

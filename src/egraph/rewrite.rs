@@ -12,7 +12,7 @@ use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
-/// Maximum number of origin nodes of a new class. If there are more, the highest ids are kept.
+/// Maximum number of origin nodes of a new class, which keeps the nodes with the highest ids.
 /// Without a limit, repeated pairwise fusion of a long chain would accumulate all of its nodes.
 const MOST_ORIGINS: usize = 64;
 
@@ -22,7 +22,7 @@ pub type ClassPlan = Plan<Id, NodeRef>;
 /// Reason why a rewrite was not applied.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unapplied {
-    /// The facts of both sides contradict each other.
+    /// The facts of the matched value and of its replacement contradict each other.
     /// The rule is unsound, or the model declares something false.
     Contradiction(String),
     /// The rewrite creates a constant that an e-graph cannot represent.
@@ -45,7 +45,7 @@ pub struct Applied {
 /// Adds the new nodes and merges the outputs.
 ///
 /// # Errors
-/// The rewrite was not applied. Nodes that it added remain in the e-graph, which is harmless.
+/// The rewrite was not applied. Nodes that the rewrite added remain in the e-graph, which is harmless.
 pub fn apply(egraph: &mut EGraph, plan: &ClassPlan) -> Result<Applied, Unapplied> {
     let mut making = Making { origin: origin(egraph, plan), tensors: Vec::new(), calls: Vec::new() };
     for tensor in &plan.tensors {
@@ -95,7 +95,8 @@ fn id_of(item: Item<Id>, values: &[Id]) -> Id {
     }
 }
 
-/// Returns the last nodes of the graph that the matched classes derive from, at most [`MOST_ORIGINS`].
+/// Returns the nodes of the graph that the matched classes derive from.
+/// If there are more than [`MOST_ORIGINS`], returns the nodes with the highest ids.
 fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
     let matched = plan.found.nodes.iter();
     let mut origin: Vec<NodeId> =

@@ -26,7 +26,7 @@ pub struct Limits {
     pub growth: usize,
     pub slack: usize,
     /// Maximum number of calls per class; conversion rules ignore it.
-    /// Without a limit, repeated pairwise fusion of a chain would add a call for every part of it.
+    /// Without a limit, repeated pairwise fusion of a chain would add a call for every subchain.
     pub forms: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Step {
     /// Matched calls, in pattern order; the last one is the root.
     pub matched: Vec<ENode>,
     /// Calls of the replacement, including those that the e-graph already had.
-    /// There are none if it is a matched value or a constant.
+    /// Empty if the replacement is a matched value or a constant.
     pub added: Vec<ENode>,
     /// Matched nodes of the graph, if no calls were added.
     pub equated: Vec<NodeId>,
@@ -139,7 +139,7 @@ impl<'r> Saturation<'r> {
     }
 
     /// Applies `rules` until nothing changes or a limit is reached. Skips matches that are `useless`.
-    /// The rules of previous runs must be included.
+    /// `rules` must include the rules of previous runs.
     pub fn run(&mut self, egraph: &mut EGraph, rules: &[&'r Rule], useless: Useless) {
         let most = egraph.total_number_of_nodes() * self.limits.growth + self.limits.slack;
         let directions = rules.iter().flat_map(|rule| rule.directions());
@@ -237,7 +237,7 @@ impl<'r> Saturation<'r> {
                     match plan(host, forms, found) {
                         Ok(plan) => plans.push(Planned { rule, matched, plan }),
                         Err(Unplanned::Undefined) => {
-                            let why = "an expression of its rewrite has no value here";
+                            let why = "an expression in the rewrite cannot be evaluated for this match";
                             self.report.veto(rule, why.to_owned());
                         }
                         Err(Unplanned::Malformed(why)) => self.report.refuse(rule, why),
@@ -263,8 +263,8 @@ fn is_full(egraph: &EGraph, found: &Match<Id, NodeRef>, limits: Limits) -> bool 
 }
 
 /// Returns a key for a match.
-/// The size of each class is included, because another node can take the same position when a class
-/// grows. Applying a match twice is harmless.
+/// The size of each class is included, because the index of a node in the class can refer to another
+/// node when the class grows. Applying a match twice is harmless.
 fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
     let number = |id: Id| usize::from(egraph.find(id)) as u32;
     let nodes = found.nodes.iter();
@@ -276,7 +276,7 @@ fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
 }
 
 /// Adds a constant e-node to every class whose elements are all known, unless they are strings.
-/// If `merges` is not set, a constant is added to one class only.
+/// If `merges` is not set, each constant is added to only one class, so that equal constants stay separate.
 fn fold(egraph: &mut EGraph, merges: bool) -> bool {
     let mut constant: Vec<_> = egraph
         .classes()

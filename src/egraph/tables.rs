@@ -18,13 +18,13 @@ pub struct OpKey {
     pub domain: Arc<str>,
     pub name: Arc<str>,
     pub overload: Arc<str>,
-    /// Epoch; `None` if the operator has no schema.
+    /// First version of the range; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 
 impl OpKey {
-    /// Returns the schema of the epoch at an opset.
-    /// If the epoch is not in force there, returns its newest schema.
+    /// Returns the schema of the operator at an opset.
+    /// If the opset is outside of the range of versions, returns the newest schema in the range.
     pub fn schema(&self, opset: i64) -> Option<&'static Schema> {
         let epoch = self.epoch?;
         let opset = u16::try_from(opset).unwrap_or(u16::MAX);
@@ -37,20 +37,20 @@ impl OpKey {
 /// Resolved operator in a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
-    /// Opset that determines the meaning of its calls.
-    /// It is that of the graph or, if the operator's version is newer, the first opset with that version.
+    /// Opset that determines the meaning of the operator's calls: that of the graph or, if the version
+    /// of the operator is newer, the first opset with that version.
     pub opset: i64,
-    /// Schema at that opset.
+    /// Schema of the operator at `opset`.
     pub schema: Option<&'static Schema>,
-    /// Epoch of the operator in rules that write it without a version.
-    /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
+    /// First version of the range that rules mean if they name the operator without a version: the range
+    /// at the graph's opset or, if the operator does not exist at that opset, the oldest range.
     pub named_plainly: Option<u16>,
-    /// Whether the newest version of the epoch has at most one output.
+    /// Whether the newest of the versions with equal semantics has at most one output.
     pub makes_one: bool,
 }
 
 impl Meaning {
-    /// Resolves an operator; `imported` is the graph's opset for its domain.
+    /// Resolves an operator; `imported` is the graph's opset for the domain of the operator.
     fn of(key: &OpKey, imported: Option<i64>) -> Self {
         let own = u16::try_from(imported.unwrap_or(1)).unwrap_or(u16::MAX);
         let schema = key.schema(i64::from(own));
@@ -109,8 +109,8 @@ impl<'m> Tables<'m> {
         &self.meanings[id.0 as usize]
     }
 
-    /// Returns the opset that determines the meaning of a call.
-    /// It is that of its operator, raised to the first opset that has all of its attributes.
+    /// Returns the opset that determines the meaning of a call: that of its operator, raised to the
+    /// first opset that has all attributes of the call.
     pub fn opset_of(&self, call: &Call) -> i64 {
         let meaning = self.meaning(call.op);
         let names = self.attrs(call.attrs).iter().map(|attr| &*attr.name);
@@ -119,7 +119,7 @@ impl<'m> Tables<'m> {
     }
 
     /// Returns true if the class of a call is its output value rather than a tuple of outputs.
-    /// This holds for operators that never have more than one output.
+    /// The class is the output if the operator never has more than one output.
     pub fn is_single(&self, call: &Call) -> bool {
         call.outputs == 1 && self.meaning(call.op).makes_one
     }
@@ -158,7 +158,7 @@ impl<'m> Tables<'m> {
         TensorId::from_index(self.model.tensors.len() + self.new_tensors.len() - 1)
     }
 
-    /// Creates a call of an ai.onnx operator, in the given epoch or the newest one.
+    /// Creates a call of the newest version of an ai.onnx operator, within `epoch` if it is given.
     pub fn call_of(
         &mut self,
         name: &str,
@@ -260,12 +260,12 @@ impl<'m> Tables<'m> {
                 strings.iter().for_each(|string| text(string, key));
             }
             AttrValue::Tensor(id) => self.tensor_key(*id, key),
-            // These are rare, and their debug representation is unique.
+            // Other types of attributes are rare, and their debug representations are unique.
             other => text(format!("{other:?}").as_bytes(), key),
         }
     }
 
-    /// Appends the key of a tensor attribute: the content of a small numeric tensor, the id of any other.
+    /// Appends the key of a tensor attribute: the content of a small numeric tensor, or else the id.
     fn tensor_key(&self, id: TensorId, key: &mut Vec<u8>) {
         const BY_CONTENT: usize = 256;
         let tensor = self.tensor(id);

@@ -15,21 +15,21 @@ use crate::edit::{By, Change, Kind, Patch, PatchOp, REMOVED, Site};
 use crate::egraph::ENode;
 use crate::graph::{Model, NodeId};
 
-/// Saturation steps that new nodes derive from, by the last origin of each node.
+/// Saturation steps from which new nodes derive, by the last source node that each new node replaces.
 pub(super) type Owed = FxHashMap<NodeId, BTreeSet<usize>>;
 
-/// Replacement of a node.
+/// Replacement of a source node by new nodes.
 #[derive(Default)]
 struct Made<'p> {
     rules: IndexSet<&'p str>,
     ops: IndexSet<&'p str>,
     /// Number of new nodes.
     count: usize,
-    /// Other nodes that it replaces.
+    /// Further removed source nodes that the new nodes replace.
     with: IndexSet<NodeId>,
 }
 
-/// Builds the changes of a patch. Every removed node is part of one of them.
+/// Builds the changes of a patch. Every removed node belongs to one of the changes.
 pub(super) fn account(
     model: &Model,
     chosen: &Chosen,
@@ -73,7 +73,7 @@ pub(super) fn account(
             owed.entry(last).or_default().insert(at);
         }
     }
-    // Go from outputs to inputs: nodes replaced together with a user are reported with it.
+    // Go from outputs to inputs, so that nodes replaced together with their user are reported with this user.
     for &node in patch.replaced.iter().rev() {
         if !told.insert(node) {
             continue;
@@ -87,7 +87,7 @@ pub(super) fn account(
         let codes = owed.get(&node).into_iter().flatten().map(|&step| &*chosen.provenance.step(step).code);
         let change = by_rules(chosen, codes, pass, node, with, what.to_owned());
         let kind = match Kind::from(pass) {
-            // If a rule removed the node, it was redundant. Otherwise, it was a common subexpression.
+            // A node merged by a rule was redundant; a node merged by the pass is a common subexpression.
             Kind::Merged if change.by != By::from(pass) => Kind::Removed,
             kind => kind,
         };

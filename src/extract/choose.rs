@@ -1,8 +1,8 @@
 //! Extraction: selects one legal e-node for every needed class, at low total cost.
 //!
 //! The first step selects the cheapest e-node of every class bottom-up, as if nothing were shared. A
-//! local search (`search`) then counts shared work once. It includes moves that change several classes
-//! at once (`moves`).
+//! local search (`search`) then counts shared work once. The search includes moves that change several
+//! classes at once (`moves`).
 
 mod moves;
 mod search;
@@ -28,19 +28,19 @@ pub struct Selection {
     forms: FxHashMap<Id, usize>,
     /// Minimum tree cost of each class; classes that cannot be extracted are missing.
     possible: FxHashMap<Id, Cost>,
-    /// Own cost of the selected e-node of each class that the result contains.
+    /// Cost of the selected e-node of each needed class, without the cost of its inputs.
     own: FxHashMap<Id, Cost>,
 }
 
 impl Selection {
-    /// Returns the own cost of the selected e-node of a class.
+    /// Returns the cost of the selected e-node of a class, without the cost of its inputs.
     /// Returns `None` if the result does not contain the class; classes that only constant folding uses
     /// are not contained.
     pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
         self.own.get(&egraph.find(class)).copied()
     }
 
-    /// Returns the selected e-node of a class, if it is needed.
+    /// Returns the selected e-node of a class; `None` if the class is not needed.
     pub fn form<'a>(&self, egraph: &'a EGraph, class: Id) -> Option<&'a ENode> {
         let class = egraph.find(class);
         self.forms.get(&class).and_then(|&index| egraph[class].nodes.get(index))
@@ -166,7 +166,7 @@ impl Candidates {
             let total = |form: &Candidate| {
                 form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(cheapest.costs[input]))
             };
-            // If sums are saturated, own costs decide.
+            // Among candidates with equal sums, such as saturated ones, the lowest own cost wins.
             let best = self.of[class].iter().enumerate().map(|(at, form)| (total(form), form.cost, at)).min();
             let Some((cost, _, form)) = best.filter(|best| best.0 < cheapest.costs[class]) else { continue };
             (cheapest.costs[class], cheapest.forms[class]) = (cost, form);

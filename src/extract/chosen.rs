@@ -16,7 +16,7 @@ pub struct Chosen<'a, 'm> {
     pub choice: &'a Selection,
     /// Original calls, each with its node.
     pub original: &'a FxHashMap<ENode, NodeId>,
-    /// E-node of each source node that became a call, as it was added.
+    /// Source nodes that became calls, each with the uncanonicalized e-node that was added for it.
     pub calls: &'a [(NodeId, ENode)],
     /// Provenance of the e-nodes that are not original.
     pub provenance: &'a Provenance<'a, 'm>,

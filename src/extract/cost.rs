@@ -28,8 +28,8 @@ impl Cost {
     }
 
     /// Adds two costs; the sum is [`Cost::MAX`] if either is.
-    /// Tree costs of heavily shared work grow exponentially. Other sums saturate just below
-    /// [`Cost::MAX`]: large sums may become equal, but are never reordered.
+    /// Tree costs of heavily shared work grow exponentially. A sum of two
+    /// finite costs saturates just below [`Cost::MAX`]: large sums may become equal, but are never reordered.
     pub fn plus(self, other: Cost) -> Cost {
         if !self.is_finite() || !other.is_finite() {
             return Cost::MAX;

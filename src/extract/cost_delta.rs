@@ -16,7 +16,7 @@ fn units(cost: Option<Cost>) -> u64 {
 /// Costs of added and removed nodes, by node of the source graph.
 #[derive(Default)]
 pub(super) struct CostDelta {
-    /// Cost of new nodes and their new constants, by the last origin of each node.
+    /// Cost of new nodes and their new constants, by the last source node that each new node replaces.
     paid: FxHashMap<NodeId, u64>,
     /// Cost of removed nodes, and of constants that only they used.
     freed: FxHashMap<NodeId, u64>,

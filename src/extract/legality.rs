@@ -15,13 +15,13 @@ use crate::targets::{Answer, Profile, Query};
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Whether the target opsets are those of the source.
-    /// Original calls are then not checked against the specification, but only against the runtimes.
+    /// If true, calls of the source are checked only against the runtimes, not against the specification.
     pub is_source: bool,
     pub imports: Vec<OpsetImport>,
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
     /// Profiles that restrict the calls that built-in rules add, but not those of the source.
-    /// Empty unless `profiles` is.
+    /// These profiles are used only if `profiles` is empty.
     pub added: Vec<Arc<Profile>>,
 }
 
@@ -58,23 +58,23 @@ impl Target {
         violated.map_or(Ok(()), |obstacle| Err(Illegal { obstacle, since: None }))
     }
 
-    /// Returns true if a built-in rule may add this call, which is legal.
+    /// Returns true if a built-in rule may add a call that is known to be legal.
     pub fn may_add(&self, egraph: &EGraph, call: &Call) -> bool {
         supported(&self.added, egraph, self.opset(""), call).is_ok()
     }
 
     /// Checks a call against the target runtimes, regardless of the specification.
     ///
-    /// Unknown support is accepted.
+    /// The call is accepted if it is unknown whether a runtime supports it.
     ///
     /// # Errors
-    /// The limitation of the first runtime that does not support it.
+    /// The limitation of the first runtime that does not support the call.
     pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         supported(&self.profiles, egraph, self.opset(""), call)
     }
 
     /// Returns the obstacles of a call for the operator version in force at the target.
-    /// Returns `None` if there is no such version, or it is not of the call's epoch.
+    /// Returns `None` if the version in force is missing, deprecated, or of a different epoch than the call.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -83,8 +83,8 @@ impl Target {
         Some((schema, obstacles))
     }
 
-    /// Returns true if a leaf can be kept as it is.
-    /// A `Constant` may use an attribute or an element type that the target does not have.
+    /// Returns true if the target supports a leaf (input, initializer or `Constant` node) as it is.
+    /// A `Constant` may use an attribute or an element type that the target opset does not support.
     pub fn legal_leaf(&self, egraph: &EGraph, value: ValueId) -> bool {
         let model = egraph.analysis.tables.model;
         let Some((node, _)) = model.producer(value).filter(|_| !self.is_source) else { return true };
@@ -98,7 +98,7 @@ impl Target {
         let Some(schema) = schema::lookup(node.domain(), &node.op_type, opset) else { return true };
         let fact = egraph.lookup(ENode::Leaf(value)).map(|class| egraph[class].data.fact());
         let ty = fact.and_then(Fact::value_type);
-        // Outside of functions, an initializer can replace it.
+        // Outside of functions, an initializer can replace a `Constant` of an unsupported type.
         let is_needed = model.function_of(node.graph).is_some();
         let takes = |ty| schema.output(0).is_none_or(|made| schema.allowed(made).has(ty));
         let is_taken = !is_needed || ty.is_none_or(takes);
@@ -115,7 +115,7 @@ impl Target {
         schema::legal_identity(egraph[class].data.fact().value_type(), opset)
     }
 
-    /// Returns the epoch of a call's operator that is in force at the target.
+    /// Returns the epoch of a call's operator at the target opset, as the first version of the epoch.
     pub fn epoch_in_force(&self, egraph: &EGraph, call: &Call) -> Option<u16> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -197,7 +197,7 @@ fn outputs(egraph: &EGraph, call: &Call) -> Vec<Operand> {
 /// Reason why a value cannot be produced at the target.
 #[derive(Clone, Debug)]
 pub struct Blocker {
-    /// Node of the source that produces it.
+    /// Source node that produces the value.
     pub node: NodeId,
     pub illegal: Illegal,
 }

@@ -53,7 +53,7 @@ struct Planner<'a, 'm> {
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
     ledger: CostDelta,
-    /// Steps that new nodes derive from, by the last origin of each node.
+    /// Steps from which new nodes derive, by the last source node that each new node replaces.
     owed: Owed,
 }
 
@@ -88,7 +88,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.chosen.choice.form(self.chosen.egraph, class)
     }
 
-    /// Names classes after graph outputs, which take precedence.
+    /// Names the classes of graph outputs after the outputs, before other values can name these classes.
     fn claim(&mut self, outputs: &[ValueId]) {
         for &output in outputs {
             let Some(&class) = self.chosen.class_of.get(&output) else { continue };
@@ -101,7 +101,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// Produces a graph output under its own name; adds an Identity if its class has another name.
+    /// Produces a graph output under its name; adds an `Identity` if another value represents its class.
     fn output(&mut self, output: ValueId) {
         // A value from outside of this graph needs no node. A repeated output is produced once.
         if !self.is_made_here(output) || !self.given.insert(output) {
@@ -112,7 +112,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         if slot == Item::Old(output) {
             return;
         }
-        // The class of a constant may have another origin, so the Identity has that of the output.
+        // A constant class can have another node as origin, so use the producer of the output as the origin.
         let origin = self.model.producer(output).map(|(node, _)| node);
         self.owe_at(origin, class);
         self.renamed.push(self.class(class));
@@ -136,7 +136,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// Records the provenance of the selected e-node of a class under its last origin.
+    /// Records the provenance of the selected e-node of a class under the last source node of the class.
     fn owe(&mut self, class: Id) {
         self.owe_at(self.chosen.egraph[self.class(class)].data.origin.last().copied(), class);
     }
@@ -283,7 +283,7 @@ impl<'a, 'm> Planner<'a, 'm> {
     }
 
     /// Returns the outputs of a call.
-    /// Unused ones are kept, because their number may matter (`Split`), unless they can be omitted.
+    /// Unused outputs are kept, because the number of outputs may matter (`Split`), unless they are optional.
     fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
         if tables.is_single(call) {
@@ -326,7 +326,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.form(self.class(child)) == Some(&ENode::Absent)
     }
 
-    /// Returns true if the value names its class in the result, or is a graph output.
+    /// Returns true if the value represents its class in the result, or is a graph output.
     fn is_taken(&self, value: ValueId) -> bool {
         let Some(class) = self.chosen.class_of.get(&value).map(|&class| self.class(class)) else {
             return false;

@@ -1,5 +1,7 @@
 //! Provenance of e-nodes: the rules that each one derives from.
-//! These are the rule that created it and, transitively, the rules that created the matched e-nodes.
+//!
+//! An e-node derives from the rule that created it and, transitively, from the rules that created the
+//! e-nodes that this rule matched.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::egraph::{EGraph, ENode, Step, canonical, gives_constant};
 use crate::graph::NodeId;
 
-/// Maximum number of steps in the provenance of an e-node. If there are more, the last ones are kept.
+/// Maximum number of steps in the provenance of an e-node. The latest steps are kept.
 /// In a chain that is fused pairwise, each step derives from all previous ones.
 const MOST_STEPS: usize = 64;
 
@@ -25,7 +27,7 @@ pub struct Provenance<'a, 'm> {
 }
 
 impl<'a, 'm> Provenance<'a, 'm> {
-    /// Indexes the steps of a rebuilt e-graph with its original calls.
+    /// Indexes the steps of a rebuilt e-graph; `original` holds the calls of the source graph.
     pub fn new(
         egraph: &'a EGraph<'m>,
         original: &'a FxHashMap<ENode, NodeId>,
@@ -97,8 +99,8 @@ impl<'a, 'm> Provenance<'a, 'm> {
         }
     }
 
-    /// Adds the steps behind a constant: those that merged it with its class.
-    /// If there are none, adds the steps that created e-nodes which evaluate to it.
+    /// Adds the steps that merged a class with its constant.
+    /// Without such steps, adds those that created e-nodes of the class that evaluate to the constant.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
         open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {
@@ -107,7 +109,8 @@ impl<'a, 'm> Provenance<'a, 'm> {
         }
     }
 
-    /// Returns the latest steps before a given one that merged a class, at most [`MOST_STEPS`].
+    /// Returns the latest steps, before the step `before`, in which a class was merged.
+    /// At most [`MOST_STEPS`] steps are returned.
     /// The limit matters for a heavily used value, which may have as many steps as the graph has nodes.
     fn joins(&self, class: Id, before: usize) -> impl Iterator<Item = usize> {
         let joins = self.joining.get(&class).map_or(&[][..], Vec::as_slice);

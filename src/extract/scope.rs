@@ -48,17 +48,17 @@ pub struct Cleanup {
 
 /// Result for one graph.
 pub enum Done {
-    /// The graph is kept. It has a cycle, or the result needs an `Identity` of an unsupported type.
+    /// The graph is kept, because it has a cycle, or the result needs an `Identity` of an unsupported type.
     Unchanged,
     Planned {
         patch: Box<Patch>,
         report: egraph::Report,
     },
-    /// The graph cannot be expressed legally at the target, because of these nodes.
+    /// The graph has no legal equivalent at the target, because of the given nodes.
     Blocked(Vec<Blocker>),
 }
 
-/// Plans a cheap equivalent of a graph that is legal at the target.
+/// Plans a patch that replaces a graph with a cheap equivalent that is legal at the target.
 pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Task) -> Done {
     let Ok(egraph::Built { mut egraph, class_of, calls }) =
         egraph::build(model, graph, facts, uses, task.cleanup.merges_nodes)
@@ -193,7 +193,7 @@ fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) 
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
-/// Returns the outputs of those nodes of a graph of which no output is used.
+/// Returns the outputs of all dead nodes in a graph: nodes without any used output.
 fn unused_outputs(model: &Model, graph: GraphId, uses: &Uses) -> Vec<ValueId> {
     let dead = model.graphs[graph].nodes.iter().filter(|&&node| is_unused(model, uses, node));
     dead.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()

@@ -6,8 +6,9 @@ use crate::diag::Finding;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::graph::Model;
 
-/// Sets the help of the findings of a failed downward conversion to the lowest opset that works.
-/// Removes their help if no opset below that of the model works. `attempt` runs the pipeline with other options.
+/// Sets the help of findings about a failed downward conversion to the lowest opset that works.
+/// If no opset below that of the model works, the findings get no help. `attempt` runs the pipeline with
+/// other options.
 pub fn advise(outcome: &mut Outcome, options: &Options, attempt: &dyn Fn(Model, &Options) -> Outcome) {
     let from = outcome.model.opset(outcome.model.main, "");
     let (Some(wanted), Some(from)) = (options.opset, from) else { return };
@@ -25,7 +26,7 @@ pub fn advise(outcome: &mut Outcome, options: &Options, attempt: &dyn Fn(Model, 
 }
 
 /// Returns the lowest opset above `wanted` and below `from` that succeeds.
-/// The binary search assumes that all opsets above a succeeding one succeed.
+/// The binary search assumes that if an opset succeeds, all higher ones succeed, too.
 fn least(wanted: i64, from: i64, succeeds: &dyn Fn(i64) -> bool) -> Option<i64> {
     let (mut fails, mut least) = (wanted, from);
     while fails + 1 < least {

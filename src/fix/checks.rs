@@ -48,7 +48,7 @@ pub fn check_legality(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<F
 /// Checks that the target runtimes support the result.
 ///
 /// # Errors
-/// One finding for each unsupported part.
+/// One finding for each input and node that a target runtime does not support.
 pub fn check_targets(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     if cx.options.targets.is_empty() {
         return Ok(());

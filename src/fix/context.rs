@@ -22,7 +22,7 @@ pub struct Context<'a> {
     pub rules: &'a RuleSet,
     /// Opset imports of the result.
     ///
-    /// Repairs may change imports, so they are resolved again before the first rewrite.
+    /// Repairs may change imports, so the target is resolved again before the first rewrite.
     pub target: Target,
     /// Report of the run so far.
     pub report: Report,
@@ -32,7 +32,7 @@ pub struct Context<'a> {
     pub is_repaired: bool,
     /// Whether declared types may be stale; `None` until it is first decided.
     pub has_stale_types: Option<bool>,
-    /// State of the current rewrite round; `None` before the first one.
+    /// State of the current rewrite round; `None` before the first round.
     pub round: Option<Round>,
 }
 
@@ -58,12 +58,12 @@ pub struct Rewritten {
     pub is_cut: bool,
     /// Whether the node count increased.
     ///
-    /// A decomposition may simplify further once its own facts are inferred.
+    /// More rules may match the new nodes of a decomposition once their facts are inferred.
     pub is_longer: bool,
 }
 
 impl Rewritten {
-    /// Returns true if rewriting the changed model again may find more.
+    /// Returns true if another rewrite may change the model further.
     pub fn is_unsettled(&self) -> bool {
         self.is_within || self.is_cut || self.is_longer
     }

@@ -38,7 +38,8 @@ pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
 }
 
 /// Returns findings about nodes of a converted model that its opset does not support.
-/// Types are not checked. The result is empty, unless the source model has such nodes or this program has a bug.
+/// Types are not checked. The result is empty, unless the source model has unsupported nodes or this program
+/// has a bug.
 pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -84,7 +85,7 @@ fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
 }
 
 /// Returns true if a runtime may assume either shape for both branches.
-/// Static dimensions must be equal, and dynamic dimensions must be dynamic in both.
+/// Static dimensions must be equal, and dynamic dimensions must be dynamic in both shapes.
 fn are_alike(a: &Shape, b: &Shape) -> bool {
     let (Some(a), Some(b)) = (a.dims(), b.dims()) else { return a.rank() == b.rank() };
     let number = |size: &Option<Dim>| size.as_ref().and_then(Dim::as_const);
@@ -92,14 +93,15 @@ fn are_alike(a: &Shape, b: &Shape) -> bool {
 }
 
 /// Returns true if a graph is a branch of an `If` with different output shapes, before opset 11.
-/// Runtimes only accept such an `If` if they cannot infer the difference, so the branches must not be simplified.
+/// Runtimes accept different output shapes only if they cannot infer the difference, so the branches must not
+/// be simplified.
 pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: GraphId) -> bool {
     opset.is_some_and(|opset| opset < i64::from(FREE_BRANCHES_SINCE))
         && model.holders(graph).any(|node| model.nodes[node].is("If") && unlike(model, facts, node).is_some())
 }
 
 /// Returns findings about `If` nodes with different output shapes, if the target opset is below 11.
-/// There are none if the source opset `from` has the same restriction.
+/// Returns no findings if the source opset `from` is unknown or also below 11.
 pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let model = editor.model();
     let opset = model.opset(model.main, "").unwrap_or_default();
@@ -123,8 +125,8 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns findings about the parts of a converted model that the target runtimes do not support.
-/// The result is empty, unless the source model has such parts and no rule rewrote them.
+/// Returns findings about inputs and nodes of a converted model that a target runtime does not support.
+/// The result is empty, unless the source model has unsupported inputs or nodes that no rule rewrote.
 pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     let AnalysisView { model, facts, uses } = known;
     let sources = SourceFiles::default();
@@ -157,7 +159,7 @@ fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Il
 }
 
 /// Returns a finding about a node that cannot be converted to `opset`.
-/// `since` is the first opset that supports it.
+/// `since` is the first opset that supports the node.
 fn finding(
     model: &Model,
     places: &Locator,

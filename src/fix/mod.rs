@@ -1,8 +1,8 @@
 //! The fix pipeline: fixes faults of a model, converts it to another opset, and optimizes it.
 //!
 //! Faults are fixed first, on the plain graph, because a fixed graph is not equivalent to the faulty one.
-//! Then each graph of the model is rewritten in an e-graph, subgraphs first. Rules add equivalent e-nodes,
-//! and extraction selects the cheapest ones that are legal at the target.
+//! After the fixes, each graph of the model is rewritten in an e-graph, subgraphs first. Rules add
+//! equivalent e-nodes, and extraction selects the cheapest ones that are legal at the target.
 
 mod advice;
 mod checks;
@@ -103,7 +103,7 @@ mod tests {
     use crate::rules::rule::Expect;
 
     /// Returns the values whose incrementally updated facts or uses differ from newly computed ones.
-    /// Sizes differ only if they contradict each other.
+    /// Two inferred shapes count as different only if they contradict each other.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());
         editor.analyses();

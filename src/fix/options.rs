@@ -15,12 +15,14 @@ pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
 /// Requested changes of a model.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Target opset; `None` keeps that of the model, or selects the closest one that all targets support.
+    /// Target opset; `None` keeps the opset of the model, or selects the closest one
+    /// that all targets support.
     pub opset: Option<i64>,
     /// IR version to write.
     ///
-    /// With `None`, it is the version of the target opset if the opset changes (at least 4 if an input has a default),
-    /// else the version of the model. It is then limited to the versions that all targets support.
+    /// `None` selects the version of the target opset if the opset changes (at least 4 if an input has a
+    /// default), else the version of the model. The selected version is limited to the versions that all
+    /// targets support.
     pub ir_version: Option<i64>,
     /// Rules whose fixes are applied.
     ///
@@ -39,15 +41,16 @@ pub struct Options {
     /// Inputs whose shapes are made static.
     pub fixed: Vec<FixedShape>,
     /// Target runtimes and devices.
-    /// The result uses an opset that all of them support, an IR version that all of them support,
-    /// and nothing that one of them is known not to support.
+    /// The result uses an opset and an IR version that every target supports, and nothing that a target is
+    /// known not to support.
     pub targets: Vec<Arc<Profile>>,
     /// Maximum size in bytes of a constant produced by constant folding.
-    /// It does not apply to constants that are small enough for the e-graph, or not larger than the weights they free.
-    /// If it is 0, nothing is folded, except where a conversion requires it.
+    /// The limit does not apply to constants that are small enough for the e-graph, or not larger than the
+    /// weights that become unused. If the limit is 0, nothing is folded, except where a conversion requires
+    /// constants.
     pub fold_limit: usize,
     /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
-    /// Runtimes fuse these nodes into integer kernels, so folding them may change results and latency.
+    /// Runtimes fuse quantization nodes into integer kernels, so folding may change results and latency.
     pub fold_qdq: bool,
     /// Conversion of float32 computation to a 16-bit type.
     pub precision: Option<Precision>,

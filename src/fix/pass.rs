@@ -12,13 +12,13 @@ pub struct Pass {
     pub id: &'static str,
     /// Effect of the pass, in one sentence.
     pub summary: &'static str,
-    /// Codes of its own changes.
+    /// Codes of the changes that the pass makes without rules.
     pub codes: &'static [RuleId],
-    /// Phases of the rules that it applies; their changes have the codes of the rules.
+    /// Phases of the rules that the pass applies; changes by rules have the codes of the rules.
     pub phases: &'static [Phase],
-    /// Whether `--select` and `--ignore` can disable it.
+    /// Whether `--select` and `--ignore` can disable the pass.
     pub need: Need,
-    /// Returns true if the options request it.
+    /// Returns true if the options request the pass.
     pub is_enabled: fn(&Context) -> bool,
     /// Changes the model; returns true if it changed.
     ///
@@ -40,7 +40,7 @@ pub enum Need {
 
 impl Pass {
     /// Runs the pass if the options request it, and if it is required or selected.
-    /// Returns true if it changed the model.
+    /// Returns true if the pass changed the model.
     pub fn apply(&self, editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
         let is_selected = self.need != Need::Optional || self.codes.iter().any(|&code| cx.selects(code));
         if !is_selected || !(self.is_enabled)(cx) {

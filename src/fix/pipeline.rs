@@ -66,10 +66,10 @@ pub const PIPELINE: &[Stage] = &[
         &dedup_initializers::PASS,
         &branch_folding::PASS,
     ]),
-    // Initializers that become inputs may be replaced by a caller. This must come after constant folding.
+    // A caller may replace initializers that become inputs, so these passes must follow constant folding.
     Stage::Once(&lift_constants::PASS),
     Stage::Once(&declare_initializers::PASS),
-    // Rewriting may have inferred more about stale declarations.
+    // Inference during the rewrites may have revealed further stale declarations.
     Stage::Once(&value_info::PASS),
     Stage::Once(&constants_to_initializers::PASS),
     Stage::Once(&precision::PASS),
@@ -108,7 +108,7 @@ pub fn passes() -> Vec<&'static Pass> {
 
 /// Returns true if changes with this code cannot be ignored.
 ///
-/// A valid result, or another option, requires them.
+/// A required change is necessary for a valid result, or is requested by an option.
 pub fn is_required(code: &str) -> bool {
     let mut making =
         passes().into_iter().filter(|pass| pass.codes.iter().any(|own| own.code == code)).peekable();
@@ -159,7 +159,7 @@ fn run_rounds(passes: &[&Pass], editor: &mut Editor, cx: &mut Context) -> Result
 }
 
 /// Returns the node outputs with known elements.
-/// Their producers may remain, if they take less space in the file than the constant.
+/// Rewriting keeps the producer of a known output if it takes less space in the file than the constant.
 fn computable(editor: &mut Editor) -> FxHashSet<ValueId> {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);

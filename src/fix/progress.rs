@@ -11,7 +11,7 @@ type Receiver = dyn Fn(&str) + Send + Sync;
 pub struct Progress(Option<Arc<Receiver>>);
 
 impl Progress {
-    /// Creates a progress receiver. It must not influence the result.
+    /// Creates a progress receiver. `receive` must not influence the result of the run.
     pub fn new(receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Progress(Some(Arc::new(receive)))
     }

@@ -9,7 +9,7 @@ pub struct PassRun {
     pub id: &'static str,
     /// Effect of the pass, in one sentence.
     pub summary: &'static str,
-    /// Number of its changes.
+    /// Number of changes that the pass made.
     pub changes: usize,
 }
 
@@ -18,7 +18,7 @@ pub struct PassRun {
 pub struct Record {
     /// Each pass that ran, in the order of the first runs.
     passes: Vec<PassRun>,
-    /// Runs: the index of the pass, and the total number of changes after the run.
+    /// For each run, the index of the pass in `passes` and the total number of changes after the run.
     runs: Vec<(usize, usize)>,
 }
 

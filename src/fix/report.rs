@@ -42,14 +42,14 @@ pub struct Report {
     /// Type that replaces float32, if requested: `float16`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<&'static str>,
-    /// Nodes kept in float32 although another type was requested, in file order.
+    /// Nodes kept in float32 although a 16-bit type was requested, in file order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptNode>,
     /// Limits that were reached, one sentence each.
     ///
-    /// The result is valid, but not all fixes or rewrites were applied.
+    /// If a limit was reached, the result is valid, but not all fixes or rewrites were applied.
     pub limits: Vec<String>,
-    /// Other notes, one sentence each.
+    /// Notes besides the limits, one sentence each.
     pub notes: Vec<String>,
     /// Codes of rules whose rewrites were refused as invalid; `notes` has the reasons.
     #[serde(skip)]
@@ -71,11 +71,11 @@ pub struct KeptNode {
     /// Python line that the exporter recorded for the node or for a node near it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Line>,
-    /// Reason why it is kept.
+    /// Reason why the node is kept in float32.
     pub why: String,
 }
 
-/// Version before and after; `None` if the model has none.
+/// Version before and after; `None` if the model has no version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Version in the source model.
@@ -103,7 +103,7 @@ impl Count {
 /// One change, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Code of the rule or pass; that of the first one if several rules contributed.
+    /// Code of the rule or pass; the code of the first rule if several rules contributed.
     pub code: String,
     /// Name of the rule, or of the page of the pass.
     pub rule: String,
@@ -111,7 +111,7 @@ pub struct Entry {
     pub pass: &'static str,
     /// Kind of the change.
     pub kind: Kind,
-    /// Codes of the other rules that contributed.
+    /// Codes of the rules that contributed besides the rule `code`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
     /// Weakest safety of the rules that contributed.
@@ -123,7 +123,7 @@ pub struct Entry {
     /// Operator of the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// Other nodes that were replaced.
+    /// Nodes that were replaced together with `node`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// Python line that the exporter recorded for the node or for a node near it.
@@ -132,7 +132,8 @@ pub struct Entry {
     /// Short description of the change.
     pub summary: String,
     /// Saved cost, in units of `rules/COSTS.md`: removed nodes and constants minus new ones.
-    /// Negative if the change only pays off together with another one; `None` if it was not selected by cost.
+    /// Negative if the change reduces the cost only together with another change; `None` if the change was
+    /// not selected by cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<i64>,
     /// Rewrite chain that justifies the change, in order; only if requested.
@@ -170,7 +171,7 @@ pub struct Line {
 impl Report {
     /// Measures the initializers and bytes of both models.
     ///
-    /// It encodes all nodes, so it is not part of every fix.
+    /// Measuring encodes all nodes, so [`fix`](crate::fix::fix) does not measure.
     pub fn measure(&mut self, before: &Model, after: &Model) {
         let count = |of: fn(&Model) -> usize| Some(Count { before: of(before), after: of(after) });
         (self.initializers, self.bytes) = (count(size::initializers), count(size::bytes));

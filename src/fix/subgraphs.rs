@@ -12,7 +12,7 @@ use crate::edit::{AnalysisView, By, Change, Editor, Names, Safety, Site};
 use crate::graph::{AttrValue, Attribute, Def, Id as _, Model, Node, NodeId, TypeKind, Value};
 use crate::infer;
 
-/// Repairs the selected faults of subgraphs. Returns true if there were any.
+/// Repairs the selected faults of subgraphs; returns true if a fault was repaired.
 pub fn mend(editor: &mut Editor, options: &Options) -> bool {
     let may = |code: &str| options.selection.contains(code);
     let mut is_changed = false;
@@ -32,7 +32,7 @@ pub fn mend(editor: &mut Editor, options: &Options) -> bool {
     is_changed
 }
 
-/// Adds the nodes of these repairs.
+/// Adds the nodes of the given repairs.
 fn add(editor: &mut Editor, repairs: Vec<OutputRepair>) -> bool {
     editor.rework(|model, names| {
         let mut changes = Vec::new();
@@ -43,7 +43,7 @@ fn add(editor: &mut Editor, repairs: Vec<OutputRepair>) -> bool {
     })
 }
 
-/// Appends an `Identity` or a `Cast` to a subgraph. Its result is the new output.
+/// Appends an `Identity` or a `Cast` to a subgraph; the result of this node becomes the output.
 fn append(model: &mut Model, names: &mut Names, repair: OutputRepair) -> Change {
     let OutputRepair { graph, output, to } = repair;
     let value = model.graphs[graph].outputs[output].value;
@@ -74,7 +74,7 @@ fn append(model: &mut Model, names: &mut Names, repair: OutputRepair) -> Change 
     Change::new(by, Site::Node(id), what)
 }
 
-/// Declares the types that inputs of subgraphs receive.
+/// Corrects the declared types of subgraph inputs to those of the values passed to them.
 fn declare_inputs(editor: &mut Editor) -> bool {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let mut corrected = Vec::new();

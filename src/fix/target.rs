@@ -39,8 +39,9 @@ pub fn has_other_functions(model: &Model, opset: Option<i64>) -> bool {
 }
 
 /// Returns the IR version to write.
-/// By default, this is the version of the ONNX release with the target opset, or that of the model if the opset does
-/// not change. It is at least 4 if an input has a default, and limited to versions that the target runtimes support.
+/// By default, the version is that of the ONNX release with the target opset (at least 4 if an input has a
+/// default), or that of the model if the opset does not change. The default is limited to versions that the
+/// target runtimes support.
 pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i64> {
     if options.ir_version.is_some() {
         return options.ir_version;
@@ -57,11 +58,11 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
     version.map(|version| version.max(loaded.from).min(loaded.to))
 }
 
-/// Returns the opset to convert to, which all target runtimes support; `None` keeps that of the model.
-/// If no opset is requested, this is the supported opset closest to that of the model.
+/// Returns the opset to convert to, which all target runtimes support; `None` keeps the model's opset.
+/// If no opset is requested, returns the supported opset that is closest to that of the model.
 ///
 /// # Errors
-/// No such opset exists, or the requested opset is not supported.
+/// No opset is supported by all target runtimes, or one of them does not support the requested opset.
 pub fn resolved(model: &Model, options: &Options) -> Result<Option<i64>, Vec<Finding>> {
     let refused = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
@@ -110,7 +111,7 @@ fn has_defaults(model: &Model) -> bool {
 }
 
 /// Returns true if the local functions of a model can be kept.
-/// An unchanged IR version supports those of the source model.
+/// If the IR version is unchanged, it supports the functions of the source model.
 pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool {
     /// First IR version with local functions, released with opset 15.
     const SINCE: i64 = 8;

@@ -50,9 +50,9 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     let given = |name: &str| node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
     let is = |name: &str, at: usize| trace.argument(node, at, name).and_then(|given| trace.bool(given));
     match name {
-        // A contraction has its own elements; a permutation of one operand may be a view.
+        // A contraction of several operands has its own elements; a permutation of one operand may be a view.
         "einsum" if operands(trace, node).len() > 1 => Link::Copy,
-        // Overloads with a list of tensors.
+        // An overload that takes a list of tensors may return views of the members.
         "atleast_1d" | "atleast_2d" | "atleast_3d" if has_list => Link::Perhaps,
         name if is_among(SOMETIMES, name) => Link::Perhaps,
         name if is_among(VIEWS, name) => Link::View,

@@ -49,7 +49,7 @@ pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
 }
 
 /// Converts a call of an operator whose signature is not known.
-/// Strings become attributes. All other arguments become inputs, in order.
+/// Strings become attributes; arguments other than strings become inputs, in order.
 fn unknown(builder: &mut Builder, node: &Node, name: &str) -> Result<Called, String> {
     let mut call = Called { op: name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: false };
     for (position, given) in node.inputs.iter().enumerate() {
@@ -162,7 +162,8 @@ fn is_concatenation(op: &str) -> bool {
     matches!(op, "cat" | "concat" | "concatenate")
 }
 
-/// Removes tensors of shape [0] if a member has another rank; PyTorch ignores them in a concatenation.
+/// Removes tensors of shape [0] from `members` if a member has a rank other than 1.
+/// PyTorch ignores tensors of shape [0] in a concatenation.
 fn drop_empty_vectors(builder: &Builder, members: &mut Vec<Argument>) {
     let shape = |member: &Argument| match builder.trace.see(member) {
         Argument::Value(value) => builder.trace.value(*value).ty.shape(),

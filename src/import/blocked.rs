@@ -43,7 +43,7 @@ fn instead(op: &Op) -> String {
             format!("use the out-of-place `{functional}`, or write into a `clone()`")
         }
         (Some(_), _) => {
-            "rewrite it with supported operators, or supply a lowering rule with `--rules`".to_owned()
+            "replace the operator by supported ones, or supply a lowering rule with `--rules`".to_owned()
         }
         (None, _) if &*op.namespace == "prim" => {
             "remove the Python control flow, or convert a traced or `torch.export` program, which has none"

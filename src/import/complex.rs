@@ -1,9 +1,9 @@
 //! Complex tensors as two tensors: the real and the imaginary parts.
 //!
-//! Operators that only move elements, or are linear with real factors, are applied to each part. Others
-//! become a separate operator that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. Its
-//! inputs alternate between real and imaginary parts; the imaginary part of a real operand is absent. A
-//! complex model input or output is one tensor, with a last axis of size 2.
+//! Operators that only move elements, or are linear with real factors, are applied to each part. All others
+//! become an operator that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. The
+//! inputs of this operator alternate between real and imaginary parts; the imaginary part of a real
+//! operand is absent. A complex model input or output is one tensor, with a last axis of size 2.
 
 use super::argument;
 use super::builder::{Builder, declared};
@@ -102,7 +102,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds one complex operator, with both parts of its operands and results.
+    /// Adds one `aten.complex` operator, with both parts of its operands and results.
     fn whole(&mut self, node: &Node) -> Result<(), String> {
         self.part = Part::Both;
         let said = argument::called(self, node)?;
@@ -122,7 +122,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Returns the imaginary part of an operand; `None` if it is real.
+    /// Returns the imaginary part of an operand; `None` if the operand is real.
     pub fn imaginary_of(&self, argument: &Argument) -> Option<ValueId> {
         match argument {
             Argument::Value(value) => self.part(*value, Part::Imaginary),
@@ -158,7 +158,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the model value for an output, with its type. Complex parts are joined to pairs.
+    /// Returns the model value for an output of the program, and its type.
+    /// The parts of a complex output are stacked along a new last axis.
     pub fn returned(&mut self, value: torch::ValueId) -> Result<(ValueId, Type), String> {
         let real = self.value_of(value)?;
         let ty = declared(&self.trace.value(value).ty);

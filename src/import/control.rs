@@ -249,7 +249,7 @@ impl Builder<'_> {
     }
 
     /// Adds an output to the current subgraph.
-    /// An Identity node computes it, because the value may come from an outer graph or be returned twice.
+    /// An Identity node computes the output: `value` may come from an outer graph or be returned twice.
     fn give_one(&mut self, value: ValueId, ty: Type) {
         let value = self.onnx("Identity", vec![Some(value)], Vec::new());
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };

@@ -1,7 +1,7 @@
 //! Functionalization: an in-place write defines new SSA values for the tensor and for its bases.
 //!
-//! If the written tensor is a view, its elements are scattered into the base. Other views of the base become
-//! stale; they are recomputed when they are next read.
+//! If the written tensor is a view, its elements are scattered into the base. All other views of
+//! the base become stale; they are recomputed when they are next read.
 
 use super::alias::{Link, is_tensor_list, link, operands};
 use super::builder::Builder;
@@ -174,7 +174,7 @@ impl Builder<'_> {
             || writes.unsure.contains_key(&operand);
         if is_shared {
             return Err(
-                "it reshapes, in place, an input, a weight or a tensor that shares its elements".to_owned()
+                "it reshapes, in place, a tensor that may share its elements with another one".to_owned()
             );
         }
         if !matches!(self.trace.value(operand).definition, Definition::Node(..)) {

@@ -52,7 +52,7 @@ impl Builder<'_> {
     /// Declares the outputs of the program, and the new values of its mutated buffers.
     ///
     /// # Errors
-    /// Returns the reason, and the value that caused it.
+    /// Returns the reason why the outputs cannot be converted, and the value that is the cause, if any.
     pub fn outputs(&mut self, exported: &Exported) -> Result<(), (Option<torch::ValueId>, String)> {
         let outputs = &self.trace.block(self.trace.body).outputs;
         let is_tensor = |output: &&Argument| match output {
@@ -64,13 +64,13 @@ impl Builder<'_> {
         }
         let mut returned = FxHashSet::default();
         for output in outputs {
-            // Other outputs are constants of the program (numbers, `None`), so the model omits them.
+            // An output that is a constant of the program (a number, `None`) is omitted from the model.
             if let Argument::Value(value) = output {
                 self.returns(*value, None, &mut returned).map_err(|why| (Some(*value), why))?;
             }
         }
-        // A functionalized program lists its mutations. In other programs, the import of in-place operators
-        // recorded them.
+        // A functionalized program lists its mutations. If the program is not functionalized, `writes` has
+        // recorded the mutations while in-place operators were imported.
         let said = exported.updates.iter().map(|update| (update.input, update.value));
         let seen = self.writes.outside.clone().into_iter().map(|root| (root, root));
         for (input, value) in said.chain(seen).collect::<Vec<_>>() {

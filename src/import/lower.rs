@@ -1,7 +1,7 @@
 //! Lowering of `aten` nodes to ONNX, by rules of the phase `lower`.
 //!
 //! The program records the types of all values, so no rule depends on the result of another rule.
-//! One pass over the nodes is enough.
+//! Therefore, a single pass lowers all nodes.
 
 use rustc_hash::FxHashMap;
 
@@ -23,9 +23,9 @@ use crate::rules::rule::{Direction, Phase, Rule};
 /// A node that no rule lowers.
 pub struct Left {
     pub node: NodeId,
-    /// Whether there are rules for its operator.
+    /// Whether there are rules for the operator of the node.
     pub has_rule: bool,
-    /// The condition of a rule that fails, if this is the reason.
+    /// The failed condition that keeps a rule from lowering the node, if there is one.
     pub reason: Option<Reason>,
 }
 

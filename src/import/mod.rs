@@ -1,9 +1,9 @@
 //! Conversion of PyTorch programs to ONNX models.
 //!
-//! The program first becomes a graph of nodes of the domain `aten` (`graph`), in which in-place writes are
-//! functionalized (`functionalization`). Rules of the phase `lower` then lower each node to ONNX (`lower`).
-//! A TorchScript trace is first converted to such a program (`script`). Nodes that cannot be lowered are
-//! reported at their Python line (`blocked`).
+//! A TorchScript trace is first converted to a program in the form of `torch.export` (`script`). A program
+//! becomes a graph of nodes of the domain `aten` (`graph`), in which in-place writes are functionalized
+//! (`functionalization`). Rules of the phase `lower` then lower each node to ONNX (`lower`). Nodes that
+//! cannot be lowered are reported at their Python line (`blocked`).
 
 mod alias;
 mod argument;

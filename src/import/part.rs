@@ -7,7 +7,7 @@ use crate::graph::{ElemType, Tensor};
 pub enum Part {
     Real,
     Imaginary,
-    /// Both, the real part first.
+    /// Both parts, the real part first.
     Both,
 }
 

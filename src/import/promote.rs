@@ -8,7 +8,7 @@ use super::builder::Builder;
 use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
 use crate::torch::promotion::{self, category};
 
-/// Operators that promote their operands to a dtype that their result does not show.
+/// Operators that promote their operands to a dtype that is not the dtype of their result.
 const COMPARING: [&str; 11] =
     ["eq", "ne", "lt", "le", "gt", "ge", "isclose", "isin", "greater", "less", "not_equal"];
 
@@ -32,7 +32,7 @@ pub fn promoted(builder: &mut Builder, op: &str, mut inputs: Vec<Option<ValueId>
 /// Returns the dtype to which PyTorch promotes the operands.
 ///
 /// Tensors with axes take precedence over 0-d tensors, and 0-d tensors take precedence over numbers. An
-/// operand of lower precedence counts only if its dtype is of a higher kind.
+/// operand is ignored unless its dtype has a higher category than all operands of higher precedence.
 fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
     let mut ranked: [Option<ElemType>; 3] = [None; 3];
     for &input in inputs.iter().flatten() {
@@ -47,13 +47,14 @@ fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
     combine(combine(with_axes, without), numbers)
 }
 
-/// Combines the dtypes of two precedence levels: `lower` counts only if its kind is higher.
+/// Combines the dtypes of two precedence levels.
+/// Ignores `lower` unless its category is higher: bool < integer < floating-point.
 fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     if category(high) >= category(low) { Some(high) } else { promote(high, low) }
 }
 
-/// Returns the promoted dtype of two dtypes; `None` if PyTorch does not promote them.
+/// Returns the promoted dtype of two dtypes; `None` if PyTorch does not promote the pair.
 fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
     const DTYPES: [ElemType; 10] = [
         ElemType::Bool,

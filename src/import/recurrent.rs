@@ -16,9 +16,9 @@ struct Cell {
 
 fn cell(name: &str) -> Option<Cell> {
     let (op, gates, activation) = match name {
-        // PyTorch: input, forget, cell, output; ONNX: input, output, forget, cell.
+        // The gate order is input, forget, cell, output in PyTorch, and input, output, forget, cell in ONNX.
         "lstm" => ("LSTM", &[0, 3, 1, 2][..], None),
-        // PyTorch: reset, update, new; ONNX: update, reset, hidden.
+        // The gate order is reset, update, new in PyTorch, and update, reset, hidden (new) in ONNX.
         "gru" => ("GRU", &[1, 0, 2][..], None),
         "rnn_tanh" => ("RNN", &[0][..], Some("Tanh")),
         "rnn_relu" => ("RNN", &[0][..], Some("Relu")),
@@ -174,7 +174,7 @@ impl Builder<'_> {
         }
         let made: Vec<ValueId> = (0..=states.len()).map(|_| self.unmade(net.cell.op)).collect();
         self.add(("", net.cell.op), inputs, made.iter().copied().map(Some).collect(), attrs);
-        // From (steps, directions, batch, size) to (steps, batch, directions * size).
+        // Convert the shape (steps, directions, batch, size) to (steps, batch, directions * size).
         let moved = self.swapped(made[0], &[0, 2, 1, 3]);
         let shape = self.constant(Tensor::int64s(vec![3], &[0, 0, net.directions as i64 * net.hidden]));
         let y = self.onnx("Reshape", vec![Some(moved), Some(shape)], Vec::new());

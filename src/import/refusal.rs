@@ -11,7 +11,7 @@ use crate::torch::{Argument, Input, Node, Trace, Type};
 /// Maximum number of list items that a message shows.
 const SHOWN: usize = 6;
 
-/// The condition that fails in the rule that matches furthest.
+/// Failed condition of the rule that comes closest: by matched nodes, then by fulfilled conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// Code of the rule.
@@ -29,7 +29,7 @@ impl Reason {
             let Failure::Condition { span, saw, .. } = failure else { return None };
             Some((progress, rule, span, saw))
         });
-        // If several rules match equally far, the first of them is the most general.
+        // If several rules match equally many nodes and conditions, the first of them is the most general.
         let all: Vec<_> = failures.collect();
         let (_, rule, span, saw) = all.into_iter().rev().max_by_key(|(progress, ..)| *progress)?;
         let source = &rule.source.source;

@@ -23,7 +23,7 @@ use crate::torch::{
 const MAX_MEMBERS: usize = 1 << 20;
 
 /// PyTorch prints standalone floats with at most this many digits.
-/// A float with all of these digits may be rounded.
+/// A float with `DIGITS` digits may be rounded.
 const DIGITS: usize = 6;
 
 /// Converts a trace to a program, with findings about it.
@@ -163,12 +163,12 @@ impl Script<'_> {
         Ok((signature.name.split_once('.').map_or("", |(_, overload)| overload).into(), inputs))
     }
 
-    /// Normalizes any variant of `to` to `to.dtype`, with the dtype of the result.
+    /// Normalizes a call of any overload of `to` to `to.dtype`, with the dtype of the result.
     fn cast(&self, node: &Node, given: Vec<Argument>) -> Result<(Arc<str>, Vec<Input>), String> {
         let elem = node.outputs.first().and_then(|&output| self.trace.value(output).ty.elem());
         let elem = elem.ok_or("its target dtype is not recorded")?;
-        // In most variants, a memory format follows `copy`. `None` and `preserve_format` (1) never force
-        // a copy, so they are dropped.
+        // In most overloads of `to`, the last argument is a memory format, which follows `copy`. `None` and
+        // `preserve_format` (1) never force a copy, so they are dropped.
         let (copies, format) = match given.as_slice() {
             [.., copies @ Argument::Bool(_)] => (copies.clone(), None),
             [.., copies, Argument::None | Argument::Int(1)] => (copies.clone(), None),
@@ -295,7 +295,7 @@ impl Script<'_> {
         self.taken.insert(name, tensor);
     }
 
-    /// Unpacks a known list, or a list that a node returns. That node then returns the members instead.
+    /// Unpacks a known list, or a list that a node returns; this node gets the members as its outputs.
     fn unpack(&mut self, node: &Node, mut given: Vec<Argument>) -> Result<(), String> {
         let unknown = "it unpacks a value that is not a known list";
         match given.pop() {
@@ -351,7 +351,7 @@ impl Script<'_> {
         Ok(())
     }
 
-    /// Resolves `size` to the traced sizes, or to one of them.
+    /// Replaces the result of the operator `size` by the traced sizes, or by one of them.
     fn size(&mut self, node: &Node, given: &[Argument]) -> Result<(), String> {
         let unknown = "a size was not recorded";
         let tensor = given.first().and_then(|tensor| self.trace.as_value(tensor)).ok_or(unknown)?;

@@ -15,13 +15,13 @@ pub struct Writes {
     pub(super) roots: FxHashMap<torch::ValueId, torch::ValueId>,
     /// Values that have, or may have, views.
     pub(super) viewed: FxHashSet<torch::ValueId>,
-    /// For each value that may share elements with others: these others, and their write counts when
-    /// the value was computed.
+    /// Possible bases of each value that may or may not be a view.
+    /// Each base has the write count that it had when the value was computed.
     pub(super) unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
     /// Number of writes to the elements of each root.
     pub(super) counts: FxHashMap<torch::ValueId, usize>,
-    /// For each value, the write count of its root when the value was last computed.
-    /// The value is stale if the root was written to since then.
+    /// For each value, the write count that its root had when the value was last computed.
+    /// The value is stale if the current write count of the root is greater.
     pub(super) seen: FxHashMap<torch::ValueId, usize>,
     pub(super) depth: usize,
     /// Inputs, buffers and weights that were written to, in order.
@@ -53,7 +53,7 @@ impl Writes {
         }
     }
 
-    /// Returns the tensor at the end of the chain of bases.
+    /// Returns the tensor at the end of a value's chain of bases.
     pub(super) fn root(&self, value: torch::ValueId) -> torch::ValueId {
         self.roots.get(&value).copied().unwrap_or(value)
     }
@@ -63,7 +63,7 @@ impl Writes {
         self.counts.get(&self.root(value)).copied().unwrap_or(0)
     }
 
-    /// Returns the write count of the root when the value was last computed.
+    /// Returns the write count that the root of a value had when the value was last computed.
     pub(super) fn seen(&self, value: torch::ValueId) -> usize {
         self.seen.get(&value).copied().unwrap_or(0)
     }

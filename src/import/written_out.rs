@@ -40,7 +40,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the same call without `out`, of the overload that returns its result.
+/// Returns the call of the corresponding overload without `out`, if there is one.
 fn functional(node: &Node) -> Option<Node> {
     let overload = node.op.overload.strip_suffix("out")?.trim_end_matches('_');
     let overloads = [overload, "Tensor", "self", "dim"];

@@ -37,15 +37,15 @@ pub struct Query<'a, H: Host> {
     pub domain: &'a str,
     /// Name of the operator.
     pub op: &'a str,
-    /// First version of the operator's epoch; `None` if the operator has no schema.
+    /// [`crate::schema::Schema::epoch`] of the node; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 
 impl Profile {
     /// Returns whether the target supports a node.
-    /// Stronger evidence takes precedence; for equal evidence, lines that exclude a node come first. Support is unknown
-    /// if no line, domain or complete list applies. It is also unknown if the condition of a line is undecided, unless
-    /// another line with the same evidence and verdict applies.
+    /// Stronger evidence takes precedence; for equal evidence, lines that exclude a node come first. Support
+    /// is unknown if no line, supported domain or complete list covers the node. Support is also unknown if
+    /// the condition of a line is undecided, unless another line with the same evidence and verdict applies.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {
@@ -82,7 +82,7 @@ impl Profile {
     }
 }
 
-/// Returns whether all items are true; `None` if that is undecided.
+/// Returns whether all items are true; `None` if no item is false and some item is `None`.
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let answers: Vec<Option<bool>> = answers.collect();
     match answers.contains(&Some(false)) {
@@ -104,7 +104,7 @@ fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> Stri
 }
 
 impl Line {
-    /// Evaluates the test of a line; `None` if it is undecided.
+    /// Evaluates the test of a line; `None` if the test is undecided.
     fn holds<H: Host>(&self, asked: &Query<H>) -> Option<bool> {
         let Some(test) = &self.test else { return Some(true) };
         let found = matcher::find_at(asked.host, &test.direction, asked.node);

@@ -52,7 +52,7 @@ fn empty_range(faults: &Faults, span: Span) -> Finding {
     faults.at(span, "this range is empty").help("write 7..=21, 7.. or ..=21")
 }
 
-/// Checks a target; `None` if it has an error, which has been reported.
+/// Checks a target; reports errors and returns `None` if the target has any.
 pub(super) fn check(ast: &TargetAst, faults: &mut Faults) -> Option<Target> {
     let errors_before = faults.errors();
     if ast.title.is_none() {
@@ -163,13 +163,13 @@ fn add_pattern(profile: &mut Profile, pattern: &PatternAst, evidence: &Arc<Evide
     }
 }
 
-/// Creates a line without a test.
+/// Creates a line of a profile, without a test.
 fn said(test: &NodeTest, is_taken: bool, evidence: &Arc<Evidence>, because: Option<Arc<str>>) -> Line {
     Line { is_taken, evidence: evidence.clone(), epoch: test.epoch, test: None, because }
 }
 
-/// Adds a line about the last node of a test.
-/// `text` has the conditions as written; without it, the line always applies.
+/// Adds `line`, with `test`, to the lines about the operator of the last node of `test`.
+/// `text` has the conditions as written; if it is `None`, the line gets no test and always applies.
 fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut line: Line) {
     let NodeTest { direction, conditions, .. } = test;
     let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else {

@@ -1,6 +1,6 @@
 //! Targets: runtimes and devices, with their capabilities defined in data files in `targets/`.
 //!
-//! A [`Profile`] is one version of one target. It determines whether a node of a plain graph or an
+//! A [`Profile`] is one version of one target. The profile determines whether a node of a plain graph or an
 //! e-graph is supported (yes, no or unknown), with the evidence.
 
 mod answer;

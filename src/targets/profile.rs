@@ -13,9 +13,9 @@ use crate::rules::rule::Direction;
 pub enum EvidenceKind {
     /// Tested on the target itself.
     Measured,
-    /// Documented by its vendor.
+    /// Documented by the vendor of the target.
     Documented,
-    /// Inferred from its implementation, or from reports.
+    /// Inferred from the implementation of the target, or from reports.
     Inferred,
 }
 
@@ -39,7 +39,7 @@ impl EvidenceKind {
 pub struct Evidence {
     /// Kind of evidence.
     pub kind: EvidenceKind,
-    /// Tool, page or report that provides it.
+    /// Tool, page or report that provides the evidence.
     pub source: Arc<str>,
     /// Date of the evidence: `2026-11-22`.
     pub date: Arc<str>,
@@ -64,7 +64,7 @@ impl Range {
     /// All versions.
     pub const ALL: Range = Range { from: i64::MIN, to: i64::MAX };
 
-    /// Returns true if it contains no version.
+    /// Returns true if the range contains no version.
     pub fn is_empty(self) -> bool {
         self.from > self.to
     }
@@ -75,12 +75,12 @@ impl Range {
     }
 }
 
-/// Support of an operator, from one line of the file.
+/// Support of an operator, as stated by one line of a target file.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub is_taken: bool,
     pub evidence: Arc<Evidence>,
-    /// First version of the epoch; `None` for an operator without a schema.
+    /// [`crate::schema::Schema::epoch`] that the line is about; `None` for an operator without a schema.
     pub epoch: Option<u16>,
     pub test: Option<Arc<Test>>,
     pub because: Option<Arc<str>>,
@@ -97,7 +97,7 @@ pub(super) struct Closed {
 #[derive(Debug)]
 pub(super) struct Test {
     /// Pattern that ends with the tested node.
-    /// The operands of a single node have the names of the specification.
+    /// In a pattern of one node, the operands are named as in the ONNX specification.
     pub direction: Direction,
     pub conditions: Vec<Expr>,
     /// Conditions as written.
@@ -111,13 +111,14 @@ pub struct Profile {
     pub name: Arc<str>,
     /// Name in messages, such as `ONNX Runtime`.
     pub title: Arc<str>,
-    /// Version as requested, else as in the target file, where it is empty for a target without versions.
+    /// Requested version, or the version in the target file; empty for a target without versions.
     pub version: Arc<str>,
-    /// Opsets of ai.onnx that it can load.
+    /// Opsets of ai.onnx that the target can load.
     pub opset: Range,
-    /// IR versions that it can load.
+    /// IR versions that the target can load.
     pub ir: Range,
-    /// If inputs must be static, the axes that may be dynamic.
+    /// Axes that may be dynamic if all other axes of inputs must be static; `None` if all axes may be
+    /// dynamic.
     pub fixed: Option<Vec<i64>>,
     /// Evidence, in the order of the file.
     pub evidence: Vec<Arc<Evidence>>,

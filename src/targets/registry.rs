@@ -46,7 +46,7 @@ fn read(source: &Source) -> (Option<Target>, Vec<Finding>) {
 }
 
 impl Embedded {
-    /// Parses the target; `None` if it has a fault, which a test rules out.
+    /// Parses the target; `None` if the target has a fault (a test checks that none has).
     fn read(&self) -> Option<Target> {
         read(&Source::new(self.path, self.text)).0
     }
@@ -58,7 +58,7 @@ impl Targets {
         EMBEDDED.iter().flat_map(|one| read(&Source::new(one.path, one.text)).1).collect()
     }
 
-    /// Adds the target of a text in the target language; `name` identifies it in findings.
+    /// Adds the target of a text in the target language; `name` identifies the text in findings.
     /// A target with faults is dropped, and the faults are returned.
     pub fn add_text(&mut self, name: &str, text: &str) -> Vec<Finding> {
         let (target, findings) = read(&Source::new(name, text));
@@ -92,11 +92,12 @@ impl Targets {
     }
 
     /// Finds the profile of `ort=1.17`, or of the newest version for `ort`.
-    /// A listed `1.17` also stands for `1.17.1`. An unlisted version loads at most the opsets and IR versions of the
-    /// next later one; its support of nodes is unknown.
+    /// A listed `1.17` also stands for `1.17.1`. For a version that the target file does not list, support of
+    /// nodes is unknown; the next higher listed version, if any, limits the opset and the IR version.
     ///
     /// # Errors
-    /// The target is unknown, or the version is not a number; the message names it.
+    /// The target is unknown or has no versions, or the version is not a number; the message names the target
+    /// or the version.
     pub fn find(&self, text: &str) -> Result<Arc<Profile>, String> {
         let (name, version) = match text.split_once('=') {
             Some((name, version)) => (name, Some(version)),
@@ -140,8 +141,8 @@ impl Targets {
 }
 
 /// Returns the profile of the newest listed version that equals `version` or is a prefix of it.
-/// Any other version gets no information about nodes, and at most the opsets and IR versions of the next
-/// later one.
+/// For an unlisted version, returns a profile without information about nodes; the next higher listed
+/// version, if any, limits its opset and IR version.
 fn of_version(versions: &[Arc<Profile>], version: &str, wanted: &[u64]) -> Profile {
     let begins = |profile: &&Arc<Profile>| wanted.starts_with(&parts(&profile.version));
     if let Some(same) = versions.iter().rev().find(begins) {

@@ -9,7 +9,7 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, node, number};
 use crate::rules::syntax::{RuleNodes, conditions, pattern};
 
-/// Language settings for target files and their faults.
+/// Settings of the tokenizer and the error reports for target files.
 pub const TARGETS: Language = Language { rule: rule_ids::BAD_TARGET, strings: Strings::OneLine };
 
 /// Kinds of evidence.
@@ -183,7 +183,7 @@ fn because(cursor: &mut Cursor) -> Parsed<Option<Name>> {
     if cursor.eat_word("because") { cursor.string("a reason in quotes").map(Some) } else { Ok(None) }
 }
 
-/// Parses `ai.onnx, ai.onnx.ml`.
+/// Parses a comma-separated list of domains: `ai.onnx, ai.onnx.ml`.
 fn domains(cursor: &mut Cursor) -> Parsed<FactAst> {
     let mut domains = vec![domain(cursor)?];
     while cursor.eat(",") {

@@ -40,7 +40,7 @@ impl TensorLiteral {
         known.or_else(|| usize::try_from(by_shape()?).ok())
     }
 
-    /// Returns true if it has no elements.
+    /// Returns true if the tensor has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }

@@ -1,8 +1,8 @@
 //! Search for the line in a module's `forward` that calls one of its submodules.
 //!
-//! A trace records only the innermost Python line, which for a layer is inside PyTorch. It also records the
-//! class of the outermost module and the path to the layer. If the class source is readable, the calling line
-//! can be found.
+//! A trace records only the innermost Python line, which for a layer is inside PyTorch. The trace also
+//! records the class of the outermost module and the path to the layer. If the class source is readable, the
+//! calling line can be found.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub fn call_site(
 }
 
 /// Returns the file and the text of a Python module.
-/// The file is one that the trace records, one below the source roots, or one near the linted file.
+/// Searches the files that the trace records, then the source roots, then the folders of the linted file.
 fn source_of(
     trace: &Trace,
     package: &str,

@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         Context { trace, sources, views, varies }
     }
 
-    /// Returns true if a value may depend on a graph input, or only its shape, or on a missing value.
+    /// Returns true if a value may depend on a graph input, on the shape of one, or on a missing value.
     pub fn varies(&self, value: ValueId) -> bool {
         self.varies[value.index()]
     }
@@ -178,7 +178,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Marks the values that may depend on a graph input, or on a missing value.
+/// Returns, for each value, whether it may depend on a graph input or on a missing value.
 fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
     let mut varies: Vec<bool> =
         trace.values.iter().map(|value| value.definition == Definition::Missing).collect();

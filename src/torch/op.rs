@@ -44,19 +44,19 @@ impl Op {
         &*self.namespace == namespace && &*self.name == name
     }
 
-    /// Returns the name if the operator is PyTorch's own.
+    /// Returns the name of an operator in the namespace `aten`; `None` for other operators.
     pub fn aten(&self) -> Option<&str> {
         (&*self.namespace == "aten").then_some(&*self.name)
     }
 
-    /// Returns the name if the operator belongs to the exporter's ONNX dialect.
+    /// Returns the name of an operator in the exporter's namespace `onnx`; `None` for other operators.
     pub fn onnx(&self) -> Option<&str> {
         (&*self.namespace == "onnx").then_some(&*self.name)
     }
 
     /// Returns the functional name of an operator that writes elements in place, as `add` for `add_`.
     ///
-    /// Returns `None` for other operators, and for those that change only metadata (`squeeze_`, `detach_`).
+    /// Returns `None` for an operator that is not in-place, or changes only metadata (`squeeze_`, `detach_`).
     pub fn writes(&self) -> Option<&str> {
         const SHAPE_ONLY: [&str; 13] = [
             "as_strided",
@@ -76,7 +76,7 @@ impl Op {
         self.in_place_of().filter(|name| !SHAPE_ONLY.contains(name))
     }
 
-    /// Returns true if it mutates its first operand: a tensor written in place, or a list.
+    /// Returns true if the operator mutates its first operand: a tensor written in place, or a list.
     pub fn changes_first(&self) -> bool {
         const OF_LISTS: [&str; 4] = ["_set_item", "append", "extend", "insert"];
         self.in_place_of().is_some() || self.aten().is_some_and(|name| OF_LISTS.contains(&name))
@@ -84,7 +84,7 @@ impl Op {
 
     /// Returns the functional name of an in-place operator, as `add` for `add_`.
     ///
-    /// Returns `None` if it is not in-place; `__and__` is not.
+    /// Returns `None` if the operator is not in-place. `__and__` is not in-place, despite its underscores.
     pub fn in_place_of(&self) -> Option<&str> {
         let bare = self.aten()?.strip_suffix('_')?;
         (!bare.ends_with('_')).then_some(bare)

@@ -15,7 +15,7 @@ pub enum Support {
     Supported,
     /// Supported by neither exporter.
     Nowhere,
-    /// Not supported by the tracing exporter; `instead` is the help text.
+    /// Not supported by the tracing exporter; `instead` is the help text of the finding.
     NotByTracing { instead: &'static str },
     /// A custom operator, for which support is unknown.
     Custom,
@@ -111,8 +111,8 @@ const SPECIAL_POLYNOMIALS: [&str; 5] = [
 
 /// Operators that neither exporter supports.
 ///
-/// They are gamma functions, matrix decompositions and functions built on them, order statistics that `TopK`
-/// cannot compute, and others that PyTorch 2.15 neither registers nor decomposes.
+/// The operators are gamma functions, matrix decompositions and functions built on these, order statistics
+/// that `TopK` cannot compute, and others that PyTorch 2.15 neither registers nor decomposes.
 const NOWHERE: [&str; 82] = [
     "_cdist_forward",
     "_cholesky_solve_helper",
@@ -200,7 +200,7 @@ const NOWHERE: [&str; 82] = [
 
 const BY_DYNAMO: &str = "export with `dynamo=True`, which supports it";
 
-/// Operators that only the `torch.export` based exporter supports, with a help text.
+/// Operators that only the `torch.export` based exporter supports, with the help text for each group.
 const NOT_BY_TRACING: [(&[&str], &str); 2] = [
     (
         &[

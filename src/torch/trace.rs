@@ -16,7 +16,7 @@ pub enum Origin {
     /// A graph of the tracing exporter, already in ONNX operators.
     OnnxDialect,
     /// A `torch.export` program, with symbolic sizes.
-    /// Its exporter functionalizes in-place operators without loss.
+    /// The exporter of such programs functionalizes in-place operators without loss.
     Export,
 }
 
@@ -65,11 +65,11 @@ pub struct Node {
     pub block: BlockId,
     /// Recorded source line; for TorchScript the innermost one, which may be PyTorch's own.
     pub source: Option<SourcePlace>,
-    /// Path of the module that ran it, such as `/encoder/encoder.layers.0`; empty for the outermost.
+    /// Path of the module that ran the node, such as `/encoder/encoder.layers.0`; empty for the outermost.
     pub scope: Arc<str>,
-    /// Byte range in [`Trace::text`]; empty for an archive.
+    /// Byte range of the node in [`Trace::text`]; empty for an archive.
     pub span: (usize, usize),
-    /// 1-based line of the file; 0 for an archive.
+    /// 1-based line of the node in the file; 0 for an archive.
     pub line: u32,
 }
 
@@ -89,7 +89,8 @@ pub struct Value {
     pub definition: Definition,
     /// Literal of a constant, or the members of a constructed list.
     pub literal: Option<Argument>,
-    /// Readers in order, including nodes of inner blocks; a reader appears once for each read.
+    /// Uses of the value: nodes in execution order, including those of inner blocks, then block outputs.
+    /// A node appears once for each use.
     pub users: Vec<User>,
 }
 
@@ -120,7 +121,7 @@ pub struct Block {
     pub inputs: Vec<ValueId>,
     pub nodes: Vec<NodeId>,
     pub outputs: Vec<Argument>,
-    /// The node that owns it; `None` for the trace's body.
+    /// The node that owns the block; `None` for the trace's body.
     pub owner: Option<NodeId>,
 }
 
@@ -196,7 +197,7 @@ impl Trace {
         }
     }
 
-    /// Returns the literal of a value that has one; otherwise the argument itself.
+    /// Returns the literal of the value that `argument` refers to, if any; otherwise `argument` itself.
     pub fn see<'a>(&'a self, argument: &'a Argument) -> &'a Argument {
         match argument {
             Argument::Value(value) => self.value(*value).literal.as_ref().unwrap_or(argument),
@@ -271,7 +272,7 @@ impl Trace {
         values
     }
 
-    /// Fills in the users of all values. Parsers call it once, after everything else is set.
+    /// Fills in the users of all values. Parsers call this method once, after all other fields are set.
     pub fn link_users(&mut self) {
         for index in 0..self.nodes.len() {
             for value in self.values_read(&self.nodes[index]) {

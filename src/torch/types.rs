@@ -59,7 +59,7 @@ impl Size {
         }
     }
 
-    /// Returns the size during the trace, static or not.
+    /// Returns the size that the dimension had during the trace, static or not.
     pub fn traced(&self) -> Option<i64> {
         match self {
             Size::Fixed(size) => Some(*size),
@@ -85,7 +85,7 @@ impl TensorType {
         self.shape.as_ref().map(Vec::len)
     }
 
-    /// Returns the number of elements during the trace.
+    /// Returns the number of elements that the tensor had during the trace.
     pub fn traced_len(&self) -> Option<i64> {
         let sizes = self.shape.as_ref()?.iter();
         sizes.map(Size::traced).try_fold(1i64, |count, size| count.checked_mul(size?))
@@ -111,7 +111,7 @@ impl TensorType {
 }
 
 impl Type {
-    /// Returns the tensor type, if it is one.
+    /// Returns the tensor type; `None` for other types.
     pub fn tensor(&self) -> Option<&TensorType> {
         match self {
             Type::Tensor(tensor) => Some(tensor),
@@ -176,7 +176,7 @@ pub fn elem_by_number(number: i64) -> Option<ElemType> {
 }
 
 /// Returns the PyTorch spelling of a common element type, such as `torch.float64`.
-/// Returns the ONNX name of other types.
+/// Returns the ONNX name of any other element type.
 pub fn torch_dtype(elem: ElemType) -> &'static str {
     match elem {
         ElemType::Float => "torch.float32",

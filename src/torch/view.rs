@@ -3,12 +3,12 @@
 use super::trace::{Definition, Node, NodeId, Origin, Trace, ValueId};
 use super::types::TensorType;
 
-/// Part of the base that a view covers.
+/// Whether a view covers all elements of its base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// Every element.
+    /// Every element of the base.
     Whole,
-    /// Only some elements.
+    /// Only some elements of the base.
     Part,
 }
 
@@ -45,19 +45,19 @@ impl Views {
         Views { bases, roots }
     }
 
-    /// Returns the tensor whose storage a value shares; `None` if it is not a view.
+    /// Returns the tensor whose storage a value shares; `None` if the value is not a view.
     pub fn base(&self, value: ValueId) -> Option<Base> {
         self.bases[value.index()]
     }
 
-    /// Returns the root of the value's chain of bases, whose memory the value shares.
+    /// Returns the root of the value's chain of bases; the value shares the memory of the root.
     pub fn root(&self, value: ValueId) -> ValueId {
         self.roots[value.index()]
     }
 
     /// Returns true if two values certainly share elements.
     ///
-    /// Either one is a view of the other, or one of them covers all of a common base.
+    /// One value is a view of the other, or one value covers the whole common base of both.
     pub fn overlap(&self, a: ValueId, b: ValueId) -> bool {
         let (of_a, of_b) = (self.ancestry(a), self.ancestry(b));
         let common = of_a.iter().find_map(|&(value, whole_a)| {
@@ -66,7 +66,7 @@ impl Views {
         common == Some(true)
     }
 
-    /// Returns a value and its bases, nearest first, each with whether the value covers all of it.
+    /// Returns `value` and its bases, nearest first; the flag tells whether `value` covers the whole base.
     fn ancestry(&self, value: ValueId) -> Vec<(ValueId, bool)> {
         let mut chain = vec![(value, true)];
         let (mut at, mut whole) = (value, true);
@@ -113,9 +113,9 @@ fn is_contiguous(trace: &Trace, value: ValueId) -> bool {
 
 /// Returns the tensor that the tracing exporter updates when `value` is written to in place.
 ///
-/// It follows `select` and `slice` to their bases (`torch/csrc/jit/passes/onnx/pattern_conversion`), but no
-/// other view, and stops at values with a Python name. With `row = y[0]`, `row.add_(1)` does not change `y`,
-/// but `y[0].add_(1)` does (tested with PyTorch 2.15).
+/// Like `torch/csrc/jit/passes/onnx/pattern_conversion`, the search follows `select` and `slice` to their
+/// bases, but no other view, and stops at values with a Python name. With `row = y[0]`, `row.add_(1)` does
+/// not change `y`, but `y[0].add_(1)` does (tested with PyTorch 2.15).
 pub fn written_through(trace: &Trace, mut value: ValueId) -> ValueId {
     debug_assert_eq!(trace.origin, Origin::TorchScript);
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {

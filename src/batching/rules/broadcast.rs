@@ -6,7 +6,7 @@ use super::super::obstacle::{Result, unsupported};
 use crate::graph::NodeId;
 
 /// Rewrites a broadcasting operator.
-/// If the sample axes of its operands do not align, the samples are stacked.
+/// If the sample axes of the operands do not align, the samples are stacked.
 pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
         return unsupported("broadcasting before opset 7 is not supported");
@@ -58,8 +58,8 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Returns the layout of the carried operands if all hold the samples on axis 0 of the result,
-/// with the same number of elements per sample, above 1. Returns `None` otherwise.
+/// Returns the common layout of the carried operands, if it is axis 0 of the result, with `post` > 1.
+/// Returns `None` if carried operands have different layouts, or a layout with another axis or `post` 1.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
@@ -76,8 +76,10 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Returns the layout of the result if all carried operands hold the samples alike on one of its axes,
-/// and each shared operand has size 1 there, or no such axis. Returns `None` otherwise.
+/// Returns the layout of the result, or `None` if the sample axes of the operands do not align.
+///
+/// Sample axes align if they are the same axis of the result, with equal `pre` and `post`, and if every
+/// shared operand either lacks this axis or has size 1 on it.
 pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found: Option<Layout> = None;
     for operand in operands {
@@ -104,8 +106,10 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// If a shared operand has the same slice for every traced sample, replaces it by one slice.
-/// Returns the new operands and the layout, or `None` if this is not possible.
+/// Replaces each shared operand that has equal slices for all traced samples by one slice.
+///
+/// Returns the new operands and the layout. Returns `None` if the slices of a shared operand differ, if the
+/// sample axes of the carried operands do not align, or if the traced batch size is 1.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;

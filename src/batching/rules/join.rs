@@ -62,7 +62,7 @@ pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Constant ranges of a Slice; `None` for starts, ends or steps that are not constant.
+/// Constant ranges of a Slice; a field is `None` if its operand is not constant.
 struct Cut {
     starts: Option<Vec<i64>>,
     ends: Option<Vec<i64>>,
@@ -136,7 +136,7 @@ pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
         let outputs = match cut.is_attr {
             true => cx.remake(id, items, vec![attr_ints("ends", &ends)], &[]),
             false => {
-                // Starts and ends must have one type, and the new ends are int64.
+                // Starts and ends must have the same type, and the new ends are int64.
                 let is_int32 = cx.model.nodes[id].input(2).and_then(|value| cx.fact(value).elem())
                     == Some(crate::graph::ElemType::Int32);
                 if is_int32 {
@@ -154,7 +154,7 @@ pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
     shifted(cx, id, &operand, &cut)
 }
 
-/// Slices stacked samples.
+/// Rewrites a Slice of `operand` to slice the stacked samples.
 fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, cut: &Cut) -> Result<()> {
     let stacked = cx.stacked(operand)?;
     let axes: Vec<i64> = cut.axes.iter().map(|&axis| axis as i64 + 1).collect();

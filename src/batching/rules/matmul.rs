@@ -131,7 +131,7 @@ pub fn gemm(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// Replaces a Gemm by a batched MatMul, and an Add if it has an input C.
+/// Replaces a Gemm by a batched MatMul, followed by an Add if the Gemm has an input C.
 fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) -> Result<()> {
     let turned = |cx: &mut Cx, operand: &Operand, name| -> Result<It> {
         let item = cx.stacked(operand)?;
@@ -157,7 +157,7 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// Rewrites Einsum. Unless the node can be kept, the samples get a new letter.
+/// Rewrites Einsum. Unless the node can be kept, a new letter in the equation denotes the sample axis.
 pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     let equation = cx.model.nodes[id].attr("equation").and_then(AttrValue::as_str).map(str::to_owned);
     let Some(equation) = equation else { return unsupported("it has no equation") };

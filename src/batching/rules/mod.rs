@@ -1,9 +1,10 @@
 //! Batching rules, one for each operator or family of operators.
 //!
-//! A rule is called for a node that reads a value that differs between samples, as an operand or in a subgraph. It
-//! emits nodes that compute the outputs for each of `N` samples independently, and binds every output to a layout. It
-//! keeps the node if the node does not operate along the sample axis. Otherwise it moves the samples to a leading axis,
-//! and shifts the axes of the node. It returns an error if it cannot prove the rewrite correct.
+//! A rule is called for a node that reads a value that differs between samples, as an operand or in a
+//! subgraph. The rule emits nodes that compute the outputs for each of `N` samples independently, and binds
+//! every output to a layout. A rule keeps a node that does not operate along the sample axis. For a node that
+//! operates along the sample axis, the rule moves the samples to a leading axis, and shifts the axes of the
+//! node. A rule returns an error if it cannot prove the rewrite correct.
 
 mod broadcast;
 mod control;

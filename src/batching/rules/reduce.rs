@@ -15,7 +15,7 @@ fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
     }
 }
 
-/// Stacks the samples of the first input of a node, and replaces the attributes `attrs`.
+/// Emits a copy of a node with stacked samples as the first input, and with the attributes `attrs`.
 fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, attrs: Vec<Attribute>) -> Result<Vec<Option<It>>> {
     let mut items = cx.inputs(id);
     items[0] = Some(cx.stacked(operand)?);

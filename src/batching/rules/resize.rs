@@ -49,7 +49,7 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// Returns these sizes, with the first one replaced by the first dimension of `item`.
+/// Returns `sizes`, but with the first dimension of `item` as the first size.
 fn with_batch(cx: &mut Cx, item: It, sizes: &[i64]) -> Result<It> {
     let shape = cx.emit("Shape", Vec::new(), &[item]);
     let first = cx.vector(&[0])?;

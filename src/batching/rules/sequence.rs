@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, unknown};
 use super::{moved, only_first};
 use crate::graph::NodeId;
 
-/// Returns the layout of these operands if it is equal for all, or else [`Layout::Stacked`].
+/// Returns the layout that all `operands` have, or [`Layout::Stacked`] if their layouts differ.
 fn common(operands: &[Operand]) -> Layout {
     let first = operands.first().map_or(Layout::Stacked, |operand| operand.layout);
     match operands.iter().all(|operand| operand.layout == first) {

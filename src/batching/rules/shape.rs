@@ -121,7 +121,7 @@ pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Rewrites Attention, whose mask is shared, or has a batch axis.
+/// Rewrites Attention if its mask is shared or has a batch axis.
 pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
     const ALL: &[(usize, usize)] = &[(0, 0), (1, 0), (2, 0), (4, 0), (5, 0)];
     only(cx, id, &[0, 1, 2, 3, 4, 5])?;

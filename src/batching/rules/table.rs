@@ -11,14 +11,15 @@ pub type Rule = fn(&mut Cx, NodeId) -> Result<()>;
 /// Kind of an operator, by its effect on the sample axis.
 #[derive(Clone, Copy)]
 pub enum Family {
-    /// An output element depends only on the element of the first input at its position,
+    /// An output element depends only on the element at the same position of the first input,
     /// and on shared inputs.
     Unary,
     /// The operands broadcast to one shape.
     Broadcast,
-    /// The operator has a batch axis in each of these inputs, and in each output. Other inputs are shared.
+    /// The operator has a batch axis in each input of `inputs`, and in each output.
+    /// Inputs that `inputs` does not list are shared.
     Lead {
-        /// Position and batch axis of each input.
+        /// Position and batch axis of each input that has a batch axis.
         inputs: &'static [(usize, usize)],
         /// Batch axis of each output; the last one applies to all further outputs.
         outputs: &'static [usize],
@@ -34,7 +35,7 @@ const FIRST: Family = Family::Lead { inputs: &[(0, 0)], outputs: &[0] };
 /// Operators with batch axis 0 in the first two inputs and in every output.
 const FIRST_TWO: Family = Family::Lead { inputs: &[(0, 0), (1, 0)], outputs: &[0] };
 
-/// Returns the family of an operator; `None` if it has no batching rule.
+/// Returns the family of an operator; `None` if the operator has no batching rule.
 pub fn family(domain: &str, op: &str) -> Option<Family> {
     match domain {
         "" => of_onnx(op),

@@ -51,7 +51,7 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
             if cx.samples.traced != 1 {
                 return unknown("it removes the batch axis");
             }
-            // The sample axis is removed from the old shape, so it becomes the leading axis.
+            // The node removes the sample axis from the old shape, so the sample axis becomes the leading axis.
             let perm: Vec<usize> =
                 std::iter::once(axis).chain((0..dims.len()).filter(|&other| other != axis)).collect();
             let item = cx.transpose(operand.item, &perm)?;

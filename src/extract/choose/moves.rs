@@ -1,9 +1,9 @@
 //! Moves that change several classes at once, because each change alone would raise the cost.
 //!
-//! A value may be worth its cost only if several users share it. An example is a product that pays off
-//! only if two e-nodes use it. Therefore an unused class is selected tentatively, and
-//! its potential users are re-optimized. Conversely, a used class is withheld from all of its users at
-//! once. A move is reverted unless it lowers the total cost.
+//! A value may be worth its cost only if several users share it: a matrix product may reduce the cost
+//! only if two e-nodes use it. One kind of move selects an unused class tentatively, and re-optimizes its
+//! potential users. A second kind makes all users of a class avoid this class at once. A move is reverted
+//! unless it lowers the total cost.
 
 use super::search::{Balance, LocalSearch};
 
@@ -50,7 +50,7 @@ impl LocalSearch<'_> {
         balance.is_gain()
     }
 
-    /// Tentatively withholds a used class from all of its users, and keeps that if the total cost drops.
+    /// Tentatively makes all users of a class avoid it, and keeps the change if the total cost drops.
     fn withhold(&mut self, class: usize, takers: &[usize]) -> bool {
         let forms = self.forms;
         let takes = |search: &Self, taker: usize, form: usize| {

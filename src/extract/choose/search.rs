@@ -1,6 +1,6 @@
 //! Local search by *exact area*, as in technology mapping.
-//! Each alternative of a class is tried; its cost includes only classes with no other user. The search
-//! ends when a pass changes nothing, or after a fixed number of passes.
+//! Each alternative of a class is tried; the cost of an alternative includes only classes without other
+//! users. The search ends when a pass changes nothing, or after a fixed number of passes.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use super::{Candidate, Candidates, Cheapest};
 use crate::extract::cost::Cost;
 use crate::graph::order;
 
-/// Maximum number of passes. Each one lowers the total cost, so few are needed.
+/// Maximum number of passes. The search ends earlier if a pass does not lower the total cost.
 const PASSES: usize = 8;
 
-/// Maximum number of exclusively used classes to release while comparing candidates, nearest first.
-/// Candidates differ near the root, and releasing a long chain for each of its classes would be
-/// quadratic.
+/// Maximum number of classes to mark unused while comparing the candidates of a class, nearest first.
+/// Candidates of a class mostly differ in the nearest classes below it. If each class of a long chain
+/// marked the whole chain below it unused, the time would be quadratic.
 const NEAR: usize = 256;
 
 /// Selection of a candidate for every class, with the number of selected users of each class.
@@ -92,13 +92,13 @@ impl<'a> LocalSearch<'a> {
         cost
     }
 
-    /// Removes a use of each class; returns the cost of classes no longer needed.
+    /// Removes one use of each given class; returns the cost of the classes that become unused.
     pub(super) fn drop(&mut self, classes: impl Into<VecDeque<usize>>) -> Cost {
         self.drop_some(classes.into(), usize::MAX).0
     }
 
-    /// Removes a use of each class, nearest first, releasing at most `most` classes.
-    /// Returns the cost of the released classes, and the uses that remain to be [dropped](LocalSearch::drop).
+    /// Like [`LocalSearch::drop`], but stops when `most` classes have become unused, nearest first.
+    /// Returns the cost of these classes, and the uses that remain to be [dropped](LocalSearch::drop).
     fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
         let mut count = 0;
@@ -158,7 +158,8 @@ impl<'a> LocalSearch<'a> {
     }
 
     /// Selects the cheapest candidate of a needed class, among those that do not use `avoided`.
-    /// All other selections stay. Returns `None` and changes nothing if there is no such candidate.
+    /// All other selections remain unchanged.
+    /// Returns `None` and changes nothing if every candidate uses `avoided` or cannot be selected.
     pub(super) fn improve_class(&mut self, class: usize, avoided: Option<usize>) -> Option<Balance> {
         let forms = self.forms;
         let before = self.chosen[class];
@@ -195,7 +196,7 @@ impl<'a> LocalSearch<'a> {
         }
     }
 
-    /// Returns the cost of a candidate if it is below a bound; all selections stay.
+    /// Returns the cost of a candidate if it is below a bound; the selection remains unchanged.
     /// Stops once the bound is reached.
     fn below(&mut self, form: &Candidate, bound: Cost) -> Option<Cost> {
         let mut cost = form.cost;
@@ -221,8 +222,8 @@ impl<'a> LocalSearch<'a> {
         form.inputs.iter().all(|&input| self.possible.costs[input].is_finite())
     }
 
-    /// Returns true if the selection leads from one of `from` to `class`.
-    /// Only classes of the same component can.
+    /// Returns true if selected candidates lead from a class in `from` to `class`.
+    /// Only classes of the same strongly connected component as `class` can lead to it.
     fn leads_to(&self, from: &[usize], class: usize) -> bool {
         let same = |other: usize| self.component[other] == self.component[class];
         let mut open: Vec<usize> = from.iter().copied().filter(|&input| same(input)).collect();

@@ -25,7 +25,7 @@ impl Numbers {
 }
 
 /// Creates classes whose candidates use any class, including later ones.
-/// There are cycles, dead ends, and much sharing.
+/// The result has cycles, classes without candidates, and many shared classes.
 fn random_forms(numbers: &mut Numbers) -> Candidates {
     let classes = 2 + numbers.below(MAX_CLASSES - 1);
     let costs = [0, 4, 105, 120, 121, 130, 1100];
@@ -58,7 +58,7 @@ fn forms_of(of: Vec<Vec<Candidate>>) -> Candidates {
 }
 
 /// Returns the cost of a selection, with each needed class counted once.
-/// Returns `None` if it is cyclic, or needs a class without candidates.
+/// Returns `None` if the selection is cyclic, or needs a class without candidates.
 fn cost(forms: &Candidates, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
     /// Visits depth first; `on_path` has the classes on the current path.
     fn visit(
@@ -167,7 +167,8 @@ fn finds(classes: &[&[(u64, &[usize])]], wanted: u64) {
 
 #[test]
 fn work_is_shared_if_all_potential_users_gain() {
-    // A product is scaled twice; folding each scale into its own weights takes two products.
+    // Two users scale the result of one matrix product. Folding each scale into the weights would need two
+    // matrix products.
     let input: (u64, &[usize]) = (0, &[]);
     finds(
         &[

@@ -30,7 +30,7 @@ impl Users {
         Users { starts, classes }
     }
 
-    /// Returns the users of a class, adjacent duplicates included: one entry per candidate.
+    /// Returns the users of a class, one entry per use in a candidate; equal entries are adjacent.
     pub(super) fn of_class(&self, class: usize) -> &[usize] {
         &self.classes[self.starts[class]..self.starts[class + 1]]
     }

@@ -14,10 +14,10 @@ pub enum Objective {
     Latency,
 }
 
-/// Prices in the units of one table; each field is the price of the item that its comment names.
+/// Price table of one objective, in units of that objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prices {
-    /// Any node.
+    /// Price of any node.
     pub node: u64,
     /// Surcharge for a node that only changes a shape or a name.
     pub view: u64,
@@ -25,19 +25,19 @@ pub struct Prices {
     pub moving: u64,
     /// Surcharge for a node that computes elements.
     pub elements: u64,
-    /// Surcharge for a node that multiplies and accumulates, or runs subgraphs.
+    /// Surcharge for a node that accumulates products, or runs subgraphs.
     pub product: u64,
-    /// 1,024 bytes read or written.
+    /// Price of 1,024 bytes that are read or written.
     pub traffic: u64,
-    /// 1,024 elements computed.
+    /// Price of 1,024 elements that are computed.
     pub computed: u64,
-    /// 1,024 products accumulated.
+    /// Price of 1,024 products that are accumulated.
     pub summed: u64,
-    /// Any constant.
+    /// Price of a new constant, in addition to its bytes.
     pub constant: u64,
-    /// 1,024 bytes of a small constant, which rules can inspect.
+    /// Price of 1,024 bytes of a small constant, whose elements rules can inspect.
     pub small: u64,
-    /// 1,024 bytes of a larger constant.
+    /// Price of 1,024 bytes of a larger constant.
     pub weights: u64,
 }
 
@@ -134,10 +134,10 @@ mod tests {
             assert!(PAGE.contains(&row), "rules/COSTS.md lacks: {row}");
         };
         row("a node", |prices| prices.node);
-        row("… that only changes a shape or a name", |prices| prices.view);
-        row("… that moves elements", |prices| prices.moving);
-        row("… that computes elements", |prices| prices.elements);
-        row("… that multiplies and accumulates, or runs subgraphs", |prices| prices.product);
+        row("surcharge for a node that only changes a shape or a name", |prices| prices.view);
+        row("surcharge for a node that moves elements", |prices| prices.moving);
+        row("surcharge for a node that computes elements", |prices| prices.elements);
+        row("surcharge for a node that accumulates products, or runs subgraphs", |prices| prices.product);
         row("1,024 bytes read or written", |prices| prices.traffic);
         row("1,024 elements computed", |prices| prices.computed);
         row("1,024 products accumulated", |prices| prices.summed);

@@ -101,7 +101,7 @@ impl DimHints {
                     .unwrap_or(1)
                     .saturating_mul(product(kernel.get(2..).unwrap_or_default()))
             }),
-            // Attention, recurrence, transforms: at least one product per element of a row.
+            // Attention, recurrent layers and transforms: assume one product per element of an input row.
             _ => sizes(0).and_then(|x| x.last().copied()),
         };
         terms.unwrap_or(UNSAID as u64)

@@ -51,7 +51,7 @@ pub(super) fn around(form: &mut Candidate, target: &Target, schema: &'static Sch
         (0..inputs).filter(|&at| schema.input(at).is_some_and(|formal| is_param(formal.ty))).collect();
     let elem = carried.iter().find_map(|&at| form.egraph[form.call.children[at]].data.fact().elem());
     let (Some(elem), Some(operator)) = (elem, operator(&key.domain, &key.name)) else { return false };
-    // Subgraphs declare the types of their inputs themselves.
+    // A call with subgraphs gets no variant, because its subgraphs declare the types of their inputs.
     if operator.work == Work::Control {
         return false;
     }

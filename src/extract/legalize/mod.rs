@@ -1,6 +1,7 @@
 //! Adds variants of calls that avoid features missing at the target opset.
-//! They avoid unsupported element types, negative axes and negative indices, and convert `Split`.
-//! Rules convert other operators that changed between versions.
+//!
+//! The variants avoid unsupported element types, negative axes and negative indices, and convert `Split`.
+//! Rules convert the operators other than `Split` that changed between opsets.
 
 mod carrier;
 mod negative;
@@ -85,7 +86,7 @@ impl Candidate<'_, '_> {
         self.single("Cast", vec![Attribute::new("to", AttrValue::Int(number))], vec![value])
     }
 
-    /// Adds a call of a single-output ai.onnx operator in its newest epoch.
+    /// Adds a call of a single-output ai.onnx operator with the semantics of its newest version.
     fn single(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Id> {
         let call = self.egraph.analysis.tables.call_of(name, None, attrs, children, 1)?;
         Some(self.add(ENode::Call(call)))

@@ -30,7 +30,7 @@ pub(super) fn attribute(form: &mut Candidate, name: &str) -> bool {
     united(form, variant)
 }
 
-/// Normalizes constant indices (or axes) in an input, if the size they index is static.
+/// Normalizes constant indices (or axes) in an input, if the indexed size (or rank) is static.
 pub(super) fn input(form: &mut Candidate, slot: Slot) -> bool {
     let Slot::Input(at) = slot else { return false };
     let indices = form.egraph[form.call.children[at]].data.fact().as_const().cloned();
@@ -49,7 +49,7 @@ pub(super) fn input(form: &mut Candidate, slot: Slot) -> bool {
 }
 
 /// Returns the size that is added to negative numbers in an input.
-/// For axes this is the rank, for indices the size of the indexed axis.
+/// For axes, the added size is the rank; for indices, it is the size of the indexed axis.
 fn size_counted_in(form: &Candidate, at: usize) -> Option<i64> {
     let key = form.egraph.analysis.tables.op(form.call.op);
     let data = form.egraph[*form.call.children.first()?].data.fact();
@@ -70,6 +70,6 @@ fn united(form: &mut Candidate, variant: egg::Id) -> bool {
     if form.egraph.analysis.tables.is_single(form.call) {
         return form.unite(variant);
     }
-    // A call is a tuple of outputs: equal calls have equal outputs.
+    // The class of a call with several outputs is their tuple, so merging two calls makes the outputs equal.
     form.egraph.union(form.class, variant)
 }

@@ -1,4 +1,4 @@
-//! Converts Split between opsets. Rules cannot do so, since it has any number of outputs.
+//! Converts Split between opsets. Rules cannot convert Split, because it has any number of outputs.
 //!
 //! The sizes are an attribute up to opset 12, and an input since opset 13. Equal parts are requested by
 //! omitting the sizes and, since opset 18, by `num_outputs` (where the last part may be smaller).
@@ -12,7 +12,7 @@ use crate::egraph::ENode;
 use crate::graph::{AttrValue, Attribute};
 use crate::infer::eval::Array;
 
-/// Source of the sizes of the parts of a Split.
+/// Specification of the output sizes of a `Split`.
 enum Cut {
     /// Constant sizes.
     Sizes(Vec<i64>),
@@ -22,7 +22,7 @@ enum Cut {
     Equal,
 }
 
-/// Adds the variant for the epoch in force at the target.
+/// Adds a variant of a `Split` call in `epoch`, the epoch of the target opset.
 pub(super) fn convert(form: &mut Candidate, epoch: u16) -> bool {
     let Some(cut) = cut(form) else { return false };
     let axis = form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int);
@@ -63,8 +63,8 @@ fn cut(form: &Candidate) -> Option<Cut> {
     if let Some(sizes) = sizes_of_outputs(form) {
         return Some(Cut::Sizes(sizes));
     }
-    // Before opset 18, a size that is not divisible by the number of parts was an error. Since then it is
-    // allowed, even where `num_outputs` is not given.
+    // Before opset 18, a size that is not divisible by the number of parts was an error. Since opset
+    // 18, the last part may be smaller than the others, even if `num_outputs` is omitted.
     let is_always_equal = tables.op(form.call.op).epoch.is_some_and(|epoch| epoch < 18);
     is_always_equal.then_some(Cut::Equal)
 }

@@ -1,7 +1,8 @@
 //! Conversion of Scan from opset 8, which has a batch axis, to later versions.
 //!
-//! In opset 8, axis 0 of every Scan input is the batch axis, and each item is scanned independently. Opset 9 removed
-//! the batch axis. An outer Scan over the batch, whose body is the Scan of one item, is equivalent for any batch size.
+//! In opset 8, axis 0 of every Scan input is the batch axis, and each item is scanned independently. Opset 9
+//! removed the batch axis. An outer Scan over the batch that runs an inner Scan on each item is equivalent
+//! for any batch size.
 
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ pub const PASS: Pass = Pass {
 };
 
 /// Converts a model with batched Scans from opset 8 to 9, if the target opset is 9 or later.
-/// Returns true if it was converted. The model is unchanged if a Scan has sequence lengths or is malformed, or if
-/// another node has different semantics in opset 9.
+/// Returns true if the model was converted. The model is unchanged if a Scan has sequence lengths or is
+/// malformed, or if another node has different semantics in opset 9.
 fn unbatch(editor: &mut Editor, opset: Option<i64>) -> bool {
     let model = editor.model();
     let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));
@@ -74,7 +75,7 @@ fn means_the_same_in_9(node: &Node) -> bool {
     !node.domain().is_empty() || epoch(BATCHED) == epoch(BATCHED + 1)
 }
 
-/// Parts of a Scan of opset 8.
+/// Attributes and inputs of a Scan of opset 8.
 struct BatchedScan {
     body: GraphId,
     /// State variables, followed by scan inputs.
@@ -85,7 +86,7 @@ struct BatchedScan {
 }
 
 impl BatchedScan {
-    /// Returns the parts of a node; `None` if it has sequence lengths, or is malformed.
+    /// Reads a Scan node; returns `None` if the node has sequence lengths, or is malformed.
     fn of(node: &Node) -> Option<Self> {
         let (lengths, inputs) = node.inputs.split_first()?;
         let scanned = node.attr("num_scan_inputs")?.as_int()?;
@@ -96,7 +97,7 @@ impl BatchedScan {
         is_whole.then_some(BatchedScan { body, inputs, scanned, directions })
     }
 
-    /// Turns the node into a Scan over the batch, whose body is the original Scan of one item.
+    /// Turns the node into a Scan over the batch that runs the original Scan on each item.
     fn nest(self, model: &mut Model, node: NodeId, names: &mut Names) {
         let of_item = model.graphs.push(Graph::new(Owner::Node(node)));
         let mut item = |model: &mut Model, like: ValueId, def: Def| {
@@ -124,7 +125,7 @@ impl BatchedScan {
             vec![Attribute::new("body", AttrValue::Graph(of_item)), Attribute::new("num_scan_inputs", all)];
     }
 
-    /// Inserts the Scan of one item, without its outputs.
+    /// Inserts the inner Scan, which processes one batch item; the caller adds the outputs.
     fn inner(&self, model: &mut Model, node: NodeId, graph: GraphId, inputs: &[Port]) -> NodeId {
         let mut attrs = vec![
             Attribute::new("body", AttrValue::Graph(self.body)),

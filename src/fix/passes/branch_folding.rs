@@ -25,14 +25,15 @@ pub const PASS: Pass = Pass {
 
 /// Returns true if the model is optimized and there may be new constant conditions.
 ///
-/// This is so before the first rewrite round, and after a change in the current one.
+/// New constant conditions are possible before the first rewrite round, and after each change in a round.
 fn is_enabled(cx: &Context) -> bool {
     let is_new = cx.round.as_ref().is_none_or(|round| round.is_reduced || round.rewritten.is_changed);
     cx.options.optimize && is_new
 }
 
 /// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
-/// It visits subgraphs, too, and repeats while inlining reveals further conditions. Returns true if one was inlined.
+/// The pass also visits subgraphs, and repeats while inlining reveals further conditions. Returns true if an
+/// `If` was inlined.
 fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
     let mut is_any = false;
@@ -57,8 +58,8 @@ fn has_if(model: &Model) -> bool {
 }
 
 /// Returns a patch that inlines a branch of an `If` whose other branch makes a later node fail.
-/// Successful runs never take the other branch. Exporters produce such an `If` for modules that support two input
-/// ranks.
+/// Successful runs never take the other branch. Exporters produce an `If` with a failing branch for modules
+/// that support two input ranks.
 fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Option<Patch> {
     let outside = |graph: &GraphId| model.function_of(*graph).is_none();
     let graphs = scopes::live(model).into_iter().filter(outside);
@@ -104,14 +105,14 @@ fn differ(model: &Model, facts: &Facts, [yes, no]: &[GraphId; 2]) -> bool {
 }
 
 /// Returns true if taking this branch causes a shape fault in a node of the same graph as the `If`.
-/// Such a node runs whenever the `If` does.
+/// A node of the same graph runs whenever the `If` runs.
 fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
     let Some(patch) = inline_branch(model, node, branch, "") else { return false };
     let mut editor = Editor::new(model.clone());
     if editor.apply(vec![patch]) == 0 {
         return false;
     }
-    // Faults of dead nodes do not count, because runtimes may remove these nodes.
+    // Ignore faults of dead nodes, because runtimes may remove dead nodes.
     editor.remove_dead_code();
     let known: FxHashSet<NodeId> = facts.faults.iter().map(|(node, _)| *node).collect();
     let graph = model.nodes[node].graph;
@@ -175,8 +176,8 @@ mod tests {
 
     #[test]
     fn both_branches_are_kept_if_both_may_run() {
-        // No later node surely fails: Relu supports both ranks, an LSTM in a branch may not run, and a dead one does
-        // not count.
+        // No later node is certain to fail: Relu supports both ranks, an LSTM in a branch may not run, and a
+        // runtime may remove a dead LSTM.
         let left = squeezed("y = Relu (s)");
         assert!(left.contains(&"If".to_owned()), "{left:?}");
         let left = squeezed(

@@ -47,8 +47,8 @@ impl Folding {
     }
 }
 
-/// Replaces nodes of the main graph whose inputs are constant by their results.
-/// Returns true if one was replaced.
+/// Replaces main-graph nodes that have only constant inputs by their results.
+/// Returns true if a node was replaced.
 fn fold(editor: &mut Editor, folding: Folding) -> bool {
     let limit = folding.limit;
     let model = editor.model();
@@ -148,18 +148,18 @@ fn bytes_in_file(model: &Model, value: ValueId) -> Option<usize> {
 /// Nodes to remove, and the constants that replace them.
 struct Found {
     gone: FxHashSet<NodeId>,
-    /// In the order of their producers.
+    /// Constants in the order of the nodes that produced the values.
     constants: Vec<(ValueId, Folded)>,
 }
 
-/// Strongest kind of user of a value.
+/// Strictest use of a value, which determines whether a folded value must be stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Demand {
-    /// Only nodes that the e-graph can fold.
+    /// The value is used only by nodes that the e-graph can fold.
     Passing,
-    /// A node that is kept.
+    /// The value is used by a node that is kept.
     Node,
-    /// An output of the graph.
+    /// The value is an output of the graph.
     Output,
 }
 
@@ -192,7 +192,7 @@ fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, l
 /// Returns the constants that replace a node.
 ///
 /// # Errors
-/// The node is kept. The error states which kind of user the node is for its inputs.
+/// The node must be kept; the error is the kind of use ([`Demand`]) that the node makes of its inputs.
 fn replaced(
     model: &Model,
     id: NodeId,
@@ -201,7 +201,7 @@ fn replaced(
     needs: &FxHashMap<ValueId, Demand>,
     limit: usize,
 ) -> Result<Vec<(ValueId, Folded)>, Demand> {
-    // An Identity computes nothing. Other passes remove it, unless a graph needs it to return its input.
+    // Keep each `Identity`, which computes nothing: other passes remove it, unless it returns a graph input.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Demand::Node);
     }
@@ -225,7 +225,8 @@ fn is_text(array: &Array) -> bool {
 
 impl Computed {
     /// Returns the constant that may replace a value, or `None` if there is none.
-    /// It must not be too large, and only a graph output may widen weights that are stored in a narrow type.
+    /// A constant that is too large is not returned. A constant that widens weights stored in a narrow type
+    /// is returned only for a graph output.
     fn constant(&self, value: ValueId, need: Demand, limit: usize) -> Option<Folded> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
         let small = |folded: &&Folded| folded.bytes() <= limit.max(freed);

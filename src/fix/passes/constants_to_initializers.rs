@@ -1,8 +1,8 @@
 //! Turns `Constant` nodes into initializers, so that runtimes load and schedule fewer nodes.
 //!
 //! `Constant` nodes are kept in local functions, which have no initializers, and before IR version 4, where every
-//! initializer must also be an input. They are kept, too, if their value is a graph output: some runtimes do not
-//! support initializers as outputs.
+//! initializer must also be an input. `Constant` nodes are also kept if their value is a graph output: some
+//! runtimes do not support initializers as outputs.
 //!
 //! Large constants become initializers before the rewrites, so that equal ones are merged; the e-graph merges small
 //! ones.
@@ -29,7 +29,7 @@ pub const PASS: Pass = Pass {
 
 /// Turns every eligible `Constant` node of at least `least` elements into an initializer.
 ///
-/// Returns true if there was one.
+/// Returns true if a node became an initializer.
 fn lift(editor: &mut Editor, least: usize) -> bool {
     let model = editor.model();
     if model.ir_version.is_none() || are_inputs(model.ir_version) {

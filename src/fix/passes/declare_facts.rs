@@ -25,7 +25,8 @@ fn is_enabled(cx: &Context) -> bool {
 }
 
 /// Declares all inferred types and shapes if the file does not become larger than that of `source`.
-/// ONNX Runtime infers undeclared ones for each new session, which takes up to half of the session creation time.
+/// ONNX Runtime infers undeclared types and shapes for each new session, which takes up to half of the
+/// session creation time.
 fn tell(editor: &mut Editor, source: &Model) -> bool {
     let facts = editor.analyses().facts.clone();
     let mut told = editor.model().clone();

@@ -1,6 +1,7 @@
 //! Declares initializers as inputs before IR version 4.
 //!
-//! In these versions, every initializer must also be an input, so only the main graph can have initializers.
+//! Before IR version 4, every initializer must also be an input, so only the main graph can have
+//! initializers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,7 +28,7 @@ pub const PASS: Pass = Pass {
 
 /// Declares every initializer as an input of the main graph, if the IR version is below 4.
 /// With `merges`, one initializer replaces those of subgraphs and `Constant` nodes that are equal to it.
-/// Returns true if one was moved or declared.
+/// Returns true if an initializer was moved or declared.
 fn declare(editor: &mut Editor, merges: bool) -> bool {
     if !are_inputs(editor.model().ir_version) {
         return false;
@@ -52,7 +53,8 @@ fn declare(editor: &mut Editor, merges: bool) -> bool {
 }
 
 /// Moves the initializers of subgraphs to the main graph, from which the subgraphs capture them.
-/// If one is an output of its subgraph, an `Identity` of it takes its place. Returns true if one was moved.
+/// If an initializer is an output of its subgraph, an `Identity` of the moved initializer becomes the output.
+/// Returns true if an initializer was moved.
 fn lift_initializers(model: &mut Model, names: &mut Names, merges: bool) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
@@ -61,7 +63,7 @@ fn lift_initializers(model: &mut Model, names: &mut Names, merges: bool) -> bool
     let mut sorted: Vec<ValueId> = lifted.iter().copied().collect();
     sorted.sort_unstable();
     let equal = if merges { equal_initializers(model, &sorted) } else { FxHashMap::default() };
-    // Initializers of the main graph in the place of those to move.
+    // Initializers of the main graph that replace the initializers of subgraphs.
     let mut sources: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     let mut redirected: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     for &value in &sorted {
@@ -106,7 +108,8 @@ fn equal_initializers(model: &Model, lifted: &[ValueId]) -> FxHashMap<ValueId, V
 }
 
 /// Removes the `Constant` nodes of the main graph that are equal to an initializer.
-/// Graph outputs are kept. Returns the output of each removed node, with the initializer.
+/// `Constant` nodes whose output is a graph output are kept.
+/// Returns a map from the output of each removed node to the equal initializer.
 fn take_constants(model: &mut Model, sources: Vec<ValueId>) -> FxHashMap<ValueId, ValueId> {
     let main = &model.graphs[model.main];
     let content = |&value: &ValueId| Some((Content::of(model.constant(value)?)?, value));

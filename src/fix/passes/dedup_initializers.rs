@@ -22,8 +22,8 @@ pub const PASS: Pass = Pass {
 };
 
 /// Redirects the uses of every large weight of the main graph to the first equal one.
-/// Returns true if there was one. The e-graph merges small constants. Only weights of equal type and shape are read
-/// and compared.
+/// Returns true if uses were redirected. The e-graph merges small constants. Only weights of equal type and
+/// shape are read and compared.
 fn share(editor: &mut Editor) -> bool {
     let model = editor.model();
     let mut patch = Patch::new(model.main);

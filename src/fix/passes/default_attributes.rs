@@ -11,7 +11,7 @@ use crate::schema::{self, AttrView};
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "default-attributes",
-    summary: "Removes attributes with default values that the opset of the input does not have.",
+    summary: "Removes attributes that the operator lacks at the model's opset, if their values are defaults.",
     codes: &[ADAPTED_FORM],
     phases: &[],
     need: Need::Required,
@@ -19,7 +19,7 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(drop_foreign(editor)),
 };
 
-/// Removes the attributes in all graphs; returns true if there is one.
+/// Runs [`drop_defaults`] on all graphs; returns true if an attribute was removed.
 fn drop_foreign(editor: &mut Editor) -> bool {
     let mut is_changed = false;
     for graph in scopes::live(editor.model()) {
@@ -28,7 +28,7 @@ fn drop_foreign(editor: &mut Editor) -> bool {
     is_changed
 }
 
-/// Removes attributes that do not exist at the opset of a domain; returns true if there is one.
+/// Removes default-valued attributes that operators lack at `opset`; returns true if any was removed.
 pub fn drop_defaults(
     editor: &mut Editor,
     graph: GraphId,

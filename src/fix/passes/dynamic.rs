@@ -107,7 +107,7 @@ fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
     renew(editor);
 }
 
-/// Drops the sizes declared for subgraph inputs and outputs whose values depend on the sample.
+/// Drops the sizes declared for subgraph inputs and outputs whose values differ between samples.
 ///
 /// The new ranks are declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
 fn forget_bodies(model: &mut Model, carried: &[(ValueId, Layout)]) -> bool {

@@ -19,10 +19,10 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(!editor.done().changes.is_empty() && import_made(editor)),
 };
 
-/// Imports ai.onnx if the result has a node of it but no import. Returns true if it was missing.
+/// Imports ai.onnx if a node needs the domain; returns true if the import was missing.
 ///
-/// The node is the `Identity` that preserves the name of an output. The version is the newest one for the IR version of
-/// the model.
+/// Only an `Identity` that preserves the name of an output can lack the import. The imported version is the
+/// newest that the IR version of the model supports.
 fn import_made(editor: &mut Editor) -> bool {
     let model = editor.model();
     let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());

@@ -1,4 +1,4 @@
-//! Inlines local functions if the target IR version does not support them.
+//! Inlines local functions if the model is converted to an IR version that does not support them.
 
 use crate::diag::Finding;
 use crate::diag::rule_ids::INLINED_FUNCTION;
@@ -11,7 +11,7 @@ use crate::fix::{errors, target};
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "inline-functions",
-    summary: "Inlines local functions if the target does not support them.",
+    summary: "Inlines local functions on conversion to an IR version before 8, which has no functions.",
     codes: &[INLINED_FUNCTION],
     phases: &[],
     need: Need::Required,

@@ -93,7 +93,7 @@ fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
         match &dim.dim {
             DeclaredDim::Param(name) => match named.insert(name.clone(), size) {
                 Some(known) if known != size => {
-                    let message = format!("axes of the size `{name}` cannot be {known} and {size}");
+                    let message = format!("the dimension `{name}` cannot have two sizes: {known} and {size}");
                     return Err(bad_request(message));
                 }
                 _ => {}

@@ -105,7 +105,7 @@ fn has_names(port: &Port) -> bool {
     dims.iter().any(|dim| matches!(dim.dim, DeclaredDim::Param(_)))
 }
 
-/// Replaces exporter-generated dimension names of one declaration. Returns true if there were any.
+/// Replaces exporter-generated dimension names of one declaration; returns true if a name changed.
 fn name_axes(port: &mut Port, facts: &Facts) -> bool {
     let lost = lost_sizes(facts, port);
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)

@@ -28,8 +28,8 @@ pub const PASS: Pass = Pass {
 
 /// Turns `Constant` nodes of unsupported element types into initializers of the main graph.
 ///
-/// Returns true if there were any. Local functions cannot read initializers, but they exist only since IR version 8,
-/// where `Constant` supports all types.
+/// Returns true if a node became an initializer. Local functions cannot read initializers, but they exist
+/// only since IR version 8, where `Constant` supports all types.
 fn lift_constants(editor: &mut Editor, target: &Target) -> bool {
     let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
     let model = editor.model();
@@ -73,8 +73,9 @@ fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
 
 /// Turns the output of a `Constant` node into an initializer of the main graph.
 ///
-/// If the value is an output of a subgraph, or would be both an input and an output of the model, the initializer is a
-/// new value, and an `Identity` of it replaces the node. In this case, returns the old value and the initializer.
+/// If the value is an output of a subgraph, or would be both an input and an output of the model, the
+/// initializer is a new value, and an `Identity` of the initializer replaces the node.
+/// If the `Identity` is inserted, returns the old value and the initializer.
 fn lift(
     model: &mut Model,
     node: NodeId,

@@ -15,7 +15,7 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(rename(editor)),
 };
 
-/// Renames every node that has the name of an earlier one; returns true if there is one.
+/// Renames every node that has the name of an earlier node; returns true if any was renamed.
 fn rename(editor: &mut Editor) -> bool {
     let renamed: Vec<_> =
         repeated_node_names(editor.model()).into_iter().map(|repeated| repeated.second).collect();

@@ -17,7 +17,7 @@ pub const PASS: Pass = Pass {
     run: |editor, cx| Ok(relabel(editor, cx)),
 };
 
-/// Updates the versions; returns true if one changed.
+/// Updates the opset imports and the IR version; returns true if any of them changed.
 pub fn relabel(editor: &mut Editor, cx: &Context) -> bool {
     let before = editor.done().changes.len();
     let ir_version = target::ir_version(editor.model(), &cx.target, &cx.options);

@@ -1,6 +1,6 @@
 //! Fixes faults on the plain graph: applies the rules of the phase `fix` where their fault was found.
 //!
-//! This happens outside the e-graph, because the fixed graph is not equivalent to the faulty one, and
+//! Faults are fixed outside the e-graph, because the fixed graph is not equivalent to the faulty one, and
 //! extraction must not select the faulty one again.
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ struct Repaired {
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "repair",
-    summary: "Fixes faults by rules and built-in repairs, and by batching where a size is baked in.",
+    summary: "Fixes faults by rules and built-in repairs, and makes baked-in sizes dynamic by batching.",
     codes: &[DYNAMIC_AXIS, INSERTED_CAST, CONVERTED_NODE, BODY_SIGNATURE, DECLARED_SHAPE_WRONG],
     phases: &[Phase::Fix],
     need: Need::Required,

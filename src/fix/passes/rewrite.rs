@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Rewrites all graphs, and leaves the result in the current round.
+/// Rewrites all graphs, and stores the result in the state of the current round.
 fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
     let before = size::nodes(editor.model());
     let mut rewritten = rewrite(editor, cx)?;
@@ -55,7 +55,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    // No limit with target runtimes: a runtime may support its own operators at every opset.
+    // With target runtimes, the opset limits no rule: a runtime may support its own operators at every opset.
     let opset = target::target(&editor.model().opsets, options.opset).opset("");
     let limit = opset.filter(|_| options.targets.is_empty());
     let reach = rules.within_reach(repair::operators(editor.model()), phases, limit);
@@ -143,7 +143,7 @@ fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
     }
 }
 
-/// Returns the cleanup steps to run: the selected ones, or all if the model is not optimized.
+/// Returns the cleanup steps to run: the selected ones or, in a conversion without optimization, all.
 ///
 /// A conversion also runs steps that are not selected, except for merging: a legal result may need them.
 fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
@@ -158,8 +158,8 @@ fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
 }
 
 /// Returns the rules that may run: exact and rounding ones, and unsafe ones if enabled.
-/// Conversion rules need not be selected, but explicitly ignored ones are left out. Without a
-/// named target, no rule adds operators of a runtime.
+/// Conversion rules need not be selected, but explicitly ignored ones are left out. Without
+/// target runtimes, rules that add operators of a specific runtime are left out.
 fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
         let selected = match rule.phase {
@@ -173,7 +173,7 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     rules.iter().copied().filter(wanted).collect()
 }
 
-/// Returns true for a selected rule of a user that does not run because it requires `--unsafe-fixes`.
+/// Returns true if a user's rule is selected, but does not run because it requires `--unsafe-fixes`.
 fn is_held_back(rule: &Rule, options: &Options) -> bool {
     let is_unsafe = rule.safety == Safety::Unsafe && !options.unsafe_fixes;
     !rule.is_built_in && is_unsafe && !rule.is_lint_only() && options.selection.contains(&rule.code)

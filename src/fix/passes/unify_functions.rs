@@ -1,6 +1,6 @@
 //! Converts local functions to the opset of the model.
 //!
-//! A function may import another opset, but ONNX Runtime checks its nodes against that of the model.
+//! A function may import a different opset, but ONNX Runtime checks its nodes against the opset of the model.
 
 use super::{relabel_opset, rewrite};
 use crate::analyses::repairs::{functions_of_other_opset, is_wanted};
@@ -27,7 +27,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Converts the functions.
+/// Converts the local functions to the opset of the model.
 ///
 /// # Errors
 /// Nodes without an equivalent at the opset of the model.

@@ -24,7 +24,7 @@ const DECLARING: [&str; 2] = [withdraw_weights::PASS.id, interface::PASS.id];
 
 /// Corrects declarations, if they may be stale; returns true if one was corrected.
 fn run(editor: &mut Editor, cx: &mut Context) -> bool {
-    // Rewriting keeps declarations valid, so the first run decides.
+    // Whether types are stale is decided in the first run, because rewriting keeps declarations valid.
     let is_change = |run: &PassRun| run.changes > 0 && !DECLARING.contains(&run.id);
     let is_changed = cx.record.passes().iter().any(is_change);
     let before = editor.done().changes.len();

@@ -20,7 +20,7 @@ pub const PASS: Pass = Pass {
 };
 
 /// Turns inputs that have a default into plain initializers, which other passes treat as constants.
-/// Returns true if there were any.
+/// Returns true if an input was removed.
 fn withdraw(editor: &mut Editor) -> bool {
     let main = editor.model().main;
     let weights: IndexSet<ValueId> = input_weights(editor.model()).into_iter().collect();

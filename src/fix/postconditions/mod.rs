@@ -119,7 +119,7 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
 }
 
 /// Returns true if every use in the source model has a preceding definition.
-/// Otherwise, definitions are not checked in the result.
+/// If the source model has an undefined use, definitions are not checked in the result.
 fn is_sound(model: &Model) -> bool {
     let all = model.graphs.ids().flat_map(|graph| scopes::captures(model, graph));
     let missing = |value: ValueId| model.values[value].def == Def::Missing;

@@ -28,7 +28,7 @@ pub fn narrow(model: &mut Model, id: NodeId, narrow: Narrow) {
     model.nodes[id].attrs = narrowed;
 }
 
-/// Returns the attribute that sets the output type of an operator whose default is always float32.
+/// Returns the attribute that sets the output type of an operator that outputs float32 by default.
 fn implied(op: &str) -> Option<&'static str> {
     Some(match op {
         "ConstantOfShape" => "value",

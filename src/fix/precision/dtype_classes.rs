@@ -20,7 +20,7 @@ pub type DtypeClass = usize;
 pub enum Maker {
     /// The value has the dtype of this class.
     DtypeClass(DtypeClass),
-    /// The value can be produced in either dtype: a constant, or a cast of integers or booleans.
+    /// The value can be float32 or narrow: a constant, or a cast of integers or booleans.
     Any,
 }
 
@@ -102,7 +102,7 @@ impl DtypeClasses {
             self.makers.insert(port.value, Maker::DtypeClass(cell));
         }
         for (at, port) in main.outputs.iter().enumerate() {
-            // An output that is also an input shares its class.
+            // A model output that is also a model input has the class of the input.
             let is_given = matches!(model.values[port.value].def, Def::Input(_));
             let cell = match self.makers.get(&port.value).filter(|_| is_given) {
                 Some(Maker::DtypeClass(cell)) => *cell,
@@ -162,7 +162,7 @@ impl DtypeClasses {
         self.readers = readers;
     }
 
-    /// Adds a class; `stays` is the reason to keep it in float32, if any.
+    /// Adds a class; `stays` is the reason to keep the class in float32, if any.
     fn add(&mut self, stays: Option<KeepReason>) -> DtypeClass {
         self.parents.push(self.parents.len());
         self.stays.push(stays);
@@ -216,7 +216,7 @@ impl DtypeClasses {
     }
 
     /// Returns true if a value is narrow in the result.
-    /// A value that can be produced in either dtype is narrow if it has uses and all of them are narrow.
+    /// A value that can be float32 or narrow is narrow if it has uses and all of them are narrow.
     pub fn is_narrow(&self, value: ValueId) -> bool {
         match self.makers.get(&value) {
             Some(Maker::DtypeClass(cell)) => !self.is_kept(*cell),
@@ -229,13 +229,13 @@ impl DtypeClasses {
     }
 }
 
-/// Returns the class of a node, and of its inputs and outputs that follow its dtype.
+/// Returns the class that a node shares with those of its inputs and outputs that follow its dtype.
 pub fn cell_of(node: NodeId) -> DtypeClass {
     node.index() + 1
 }
 
-/// Returns true if a node can produce its output in either dtype.
-/// Such a node is a constant, or a cast of integers or booleans.
+/// Returns true if a node can produce its output as float32 and as the narrow type.
+/// This is true for a constant, and for a cast of integers or booleans.
 fn is_there_in_any_type(model: &Model, facts: &Facts, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let is_whole =

@@ -15,21 +15,21 @@ pub enum KeepReason {
     Overflows,
     /// Results may be too large even for ordinary inputs: squares, exponentials, sums, derived values.
     Passes,
-    /// It adds to a constant so large that the addend would be lost.
+    /// The node adds to a constant so large that the addend would be lost.
     Absorbs,
-    /// It sums many elements, or an unknown number.
+    /// The node sums many elements, or an unknown number of elements.
     Sums,
     /// A small constant that prevents a division by zero would be lost.
     Tiny,
-    /// It computes with integers, few of which the type represents exactly.
+    /// The node computes with integers, few of which the type represents exactly.
     Counts,
-    /// Its inputs derive from an explicit cast of the source model from a 16-bit type to float32.
+    /// Inputs of the node derive from an explicit cast from a 16-bit type to float32 in the source model.
     Meant,
-    /// It computes image coordinates.
+    /// The node computes image coordinates.
     Places,
-    /// It must have the dtype of a node or value that is kept.
+    /// The node must have the dtype of a node or value that is kept in float32.
     Tied,
-    /// Fewer casts are needed if it is kept.
+    /// Fewer casts are needed if the node is kept in float32.
     Around,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Each node is either narrowed, or kept in float32 for a reason (`keep_reason`). Reasons come from schemas
 //! (`operand_roles`), and from the ranges and origins of values (`range_analysis`, `transfer`). Values that subgraphs,
-//! calls and sequences connect share one dtype (`ports`, `dtype_classes`). A node is also kept if that reduces the
-//! number of casts (`select`). Each value that is read in the other dtype gets one cast (`write`).
+//! calls and sequences connect share one dtype (`ports`, `dtype_classes`). A node is also kept if that
+//! reduces the number of casts (`select`). A value with uses in a dtype other than its own gets one cast
+//! (`write`).
 
 mod attributes;
 mod dtype_classes;
@@ -151,7 +152,8 @@ fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> All
         .collect()
 }
 
-/// Returns the nodes kept in float32, in file order, without those that can produce either dtype.
+/// Returns the nodes kept in float32, in file order.
+/// Constants, and casts of integers or booleans, are left out.
 fn kept(model: &Model, slots: &AllSlots, cells: &DtypeClasses) -> Vec<(NodeId, KeepReason)> {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();

@@ -20,14 +20,14 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// Returns the properties of a type; `None` if it is not supported.
+    /// Returns the properties of a type; `None` if the type is not supported.
     pub fn of(elem: ElemType) -> Option<Self> {
         match elem {
             ElemType::Float16 => {
                 let tiny = 64.0 * f64::from(2f32.powi(-24));
                 Some(Narrow { elem, largest: f16::MAX.to_f64(), tiny, room: 2048.0 })
             }
-            // The range is that of float32; only the mantissa is shorter.
+            // Bfloat16 has the range of float32; only the mantissa is shorter.
             ElemType::Bfloat16 => Some(Narrow { elem, largest: bf16::MAX.to_f64(), tiny: 0.0, room: 256.0 }),
             _ => None,
         }
@@ -54,14 +54,14 @@ impl Narrow {
 pub struct Extent {
     /// Largest finite magnitude.
     pub largest: f64,
-    /// Smallest finite nonzero magnitude; infinite if there is no such element.
+    /// Smallest finite nonzero magnitude; infinite if all finite elements are 0.
     pub least: f64,
     /// Whether the tensor has elements, and all of them are nonzero.
     pub is_nonzero: bool,
 }
 
 impl Extent {
-    /// Returns the magnitudes of a tensor; `None` if its elements are not available or not float32.
+    /// Returns the magnitudes of the elements; `None` if they are not available or not float32.
     pub fn of(tensor: &Tensor) -> Option<Self> {
         let mut extent =
             Extent { largest: 0.0, least: f64::INFINITY, is_nonzero: tensor.is_empty() == Some(false) };

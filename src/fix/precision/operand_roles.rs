@@ -11,11 +11,11 @@ use crate::schema::{self, Formal, Schema, ValueType};
 /// Role of an input or output in the precision conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRole {
-    /// Absent, or not float32.
+    /// The operand is absent, or not float32.
     Other,
-    /// Shares the dtype of its node.
+    /// The operand has the same dtype as its node.
     Follows,
-    /// Remains float32 in any case.
+    /// The operand always remains float32.
     Stays,
 }
 
@@ -52,7 +52,7 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. }) && says_type(&attr.name)) {
         return Err(KeepReason::Unknown);
     }
-    // BitCast depends on the width, and attributes of tree ensembles have the dtype of the input.
+    // Keep both in float32: BitCast depends on the width, and tree ensembles of ai.onnx.ml on the dtype.
     if node.is("BitCast") || node.domain() == "ai.onnx.ml" {
         return Err(KeepReason::Type);
     }

@@ -113,7 +113,7 @@ impl Links<'_> {
                     }
                 }
             }
-            // Scan of opset 8 has an additional first input.
+            // Except for Scan of opset 8, which has an additional first input.
             "Scan" if is_known && node.inputs.len() == scope.inputs.len() => {
                 let states = scope.inputs.len().saturating_sub(count("num_scan_inputs"));
                 for (at, port) in scope.inputs.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Links<'_> {
         }
     }
 
-    /// Adds a call to the links of its function.
+    /// Adds the inputs and outputs of a call to the links of the called function.
     fn call(&mut self, id: NodeId, function: usize) {
         let model = self.model;
         let (node, body) = (&model.nodes[id], &model.graphs[model.functions[function].body]);
@@ -188,7 +188,7 @@ impl Links<'_> {
         }
     }
 
-    /// Adds a link; `is_known` is false if its dtype must not change.
+    /// Adds a link; `is_known` is false if the dtype of the link must not change.
     fn tie(
         &mut self,
         inside: &[ValueId],

@@ -1,8 +1,8 @@
 //! Range analysis: magnitudes and origins of float32 values, for the choice of their dtype.
 //!
 //! Values are assumed to be of ordinary magnitude: trained networks rarely have activations beyond 65504.
-//! Exceptions come from constants (masks of -1e9), from operators that leave that range (squares, exponentials), and
-//! from measurements.
+//! Larger magnitudes come from constants (masks of -1e9), from operators that leave the ordinary range
+//! (squares, exponentials), and from measurements.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,7 @@ pub struct ValueRanges {
 }
 
 /// Number of passes over the model after which a value that still grows becomes [`Size::Wide`].
-/// Loops carry such values, which are assumed to grow without bound.
+/// A value that a loop carries may grow in every pass; it is then assumed to grow without bound.
 const GROWING: usize = 4;
 
 /// Analyzes all values, including those of subgraphs and functions, until a fixed point is reached.
@@ -54,7 +54,7 @@ pub fn reaches(
         pass += 1;
         match (is_changed, is_open) {
             (true, _) => {}
-            // From now on, inputs that could not be analyzed count as ordinary data.
+            // No fact changed: from now on, inputs that could not be analyzed count as ordinary data.
             (false, false) => is_open = true,
             (false, true) => return reaches,
         }
@@ -85,7 +85,7 @@ impl ValueRanges {
         }
     }
 
-    /// Updates the facts of the outputs of a node. Returns true if one changed.
+    /// Updates the facts of the outputs of a node; returns true if a fact changed.
     fn node(
         &mut self,
         model: &Model,
@@ -111,13 +111,13 @@ impl ValueRanges {
         is_changed
     }
 
-    /// Returns the magnitude for a measured maximum; ordinary if it fits with headroom.
+    /// Returns the magnitude for a measured maximum: ordinary if [`HEADROOM`] times the maximum fits.
     fn measured(&self, most: Option<&f64>) -> Option<Size> {
         let size = Size::AtMost(HEADROOM * most?);
         Some(if size.fits(self.narrow) { Size::Ordinary } else { size })
     }
 
-    /// Joins new facts into those of a value. Returns true if they changed.
+    /// Joins new facts into the facts of a value; returns true if the facts of the value changed.
     fn take(&mut self, value: ValueId, new: ValueRange, pass: usize) -> bool {
         let old = self.found[value.index()];
         let mut joined = old.map_or(new, |old| old.join(new, self.narrow));
@@ -129,7 +129,7 @@ impl ValueRanges {
     }
 }
 
-/// Factor by which values on other data may exceed measured ones.
+/// Factor by which values on unmeasured data may exceed the measured maximum.
 const HEADROOM: f64 = 2.0;
 
 /// Returns true if a value is an initializer that callers cannot override.

@@ -16,7 +16,7 @@ use crate::graph::{ElemType, Model, NodeId, ValueId, scopes};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
 
-/// Inputs of the decision: the model and its analyses.
+/// Inputs for the choice of each dtype: the model and its analyses.
 pub struct PrecisionAnalysis<'a> {
     /// Source model.
     pub model: &'a Model,
@@ -29,7 +29,7 @@ pub struct PrecisionAnalysis<'a> {
 }
 
 impl PrecisionAnalysis<'_> {
-    /// Keeps each node for which `why` finds a reason.
+    /// Keeps each node in float32 for which `why` finds a reason.
     pub fn keep(&self, cells: &mut DtypeClasses, slots: &AllSlots) {
         let mut nodes: Vec<NodeId> = slots.keys().copied().collect();
         nodes.sort_unstable();
@@ -40,9 +40,9 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
-    /// Keeps linked values, model inputs and model outputs that are too large for the narrow type.
+    /// Keeps linked values and inputs and outputs of the model in float32 if the narrow type is too small.
     pub fn keep_links(&self, cells: &mut DtypeClasses, links: &[(Link, bool)]) {
-        // Model inputs of a narrow type would overflow, too.
+        // Linked values and model inputs would overflow if they were converted to the narrow type.
         let main = &self.model.graphs[self.model.main];
         let given = main.inputs.iter().map(|port| port.value);
         let tied = links.iter().flat_map(|(link, _)| link.values.iter().copied());
@@ -53,7 +53,7 @@ impl PrecisionAnalysis<'_> {
             }
         }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            // The bound of data plus a large constant is an estimate, usually `2 * largest`: such a value may fit.
+            // For data plus a large constant, the bound is a guess, usually `2 * largest`: the sum may fit.
             let is_certain = match self.reaches.of(port.value).size {
                 Size::AtMost(most) => most > 2.0 * self.narrow.largest,
                 Size::Ordinary | Size::Wide => false,
@@ -128,7 +128,7 @@ impl PrecisionAnalysis<'_> {
         operator(node.domain(), &node.op_type).is_some_and(|operator| operator.work == Work::Product)
     }
 
-    /// Also keeps nodes if that reduces the number of casts.
+    /// Keeps more nodes in float32, if that reduces the number of casts.
     /// Products are excluded, because narrow weights save more than a cast costs.
     pub fn grow(&self, cells: &mut DtypeClasses, slots: &AllSlots) {
         let tied = cells.tied();

@@ -34,7 +34,7 @@ struct Call<'a> {
     facts: &'a Facts,
     id: NodeId,
     node: &'a Node,
-    /// Facts of the inputs; `None` for those that are absent or not float32.
+    /// Facts of the inputs; `None` for an input that is absent or not float32.
     operands: Vec<Option<ValueRange>>,
     narrow: Narrow,
 }
@@ -64,7 +64,7 @@ impl Call<'_> {
         operator(self.node.domain(), &self.node.op_type).map(|operator| operator.work)
     }
 
-    /// Returns true if the operator is one of these operators of ai.onnx.
+    /// Returns true if the node calls an ai.onnx operator with one of the given names.
     fn is(&self, names: &[&str]) -> bool {
         self.node.domain().is_empty() && names.contains(&&*self.node.op_type)
     }
@@ -74,7 +74,7 @@ impl Call<'_> {
         if self.is(&["Cast", "CastLike"]) && self.operands.first().is_none_or(Option::is_none) {
             return match self.elem(0) {
                 Some(ElemType::Bool) => Origin::Constants,
-                // Pixels and other small integers are exact in both types.
+                // Float16 and bfloat16 represent 8-bit integers, such as pixels, exactly.
                 Some(ElemType::Uint8 | ElemType::Int8) => Origin::Data,
                 Some(elem) if elem.is_integer() => Origin::Integers,
                 _ => Origin::Data,
@@ -177,7 +177,7 @@ impl Call<'_> {
             | "LRN" => sized(Size::Ordinary),
             "Sinh" | "Cosh" => sized(self.exponential(a.size)),
             _ if self.work() == Some(Work::Product) => sized(Size::Ordinary),
-            // Data movement, selection, averages, and activations that do not grow faster than their input.
+            // Outputs of data movement, selection, averages and activations are no larger than the inputs.
             _ => self.joined().unwrap_or(sized(Size::Ordinary)),
         }
     }
@@ -186,7 +186,7 @@ impl Call<'_> {
     fn sum(&self, a: Size, b: Size) -> Size {
         match (a, b) {
             (Size::AtMost(a), Size::AtMost(b)) => at_most(a + b),
-            // An addend would be lost next to a large constant.
+            // The sum is ordinary data unless the constant is so large that addends would be lost.
             (Size::AtMost(most), Size::Ordinary) | (Size::Ordinary, Size::AtMost(most)) => {
                 if most <= self.narrow.room {
                     Size::Ordinary
@@ -219,7 +219,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the magnitude of a Clip: that of its two bounds if they fit, else that of its input.
+    /// Returns the magnitude of a Clip: that of both bounds if it fits, else that of the input.
     fn clipped(&self) -> Option<Size> {
         let bounds = [1, 2].map(|at| self.operands.get(at).copied().flatten());
         match bounds {
@@ -244,7 +244,7 @@ impl Call<'_> {
         match self.exponent() {
             Some(exponent) if exponent > 1.0 => self.power(a.size, exponent),
             Some(exponent) if exponent > 0.0 => root(a.size),
-            // Negative exponents are mostly reciprocal square roots, as in normalizations.
+            // A negative exponent mostly gives the reciprocal square root of a normalization.
             Some(_) => Size::Ordinary,
             None => Size::Wide,
         }

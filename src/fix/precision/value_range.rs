@@ -5,11 +5,11 @@ use super::numbers::{Extent, Narrow};
 /// Magnitude of the elements of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// Assumed to fit, as is usual for networks.
+    /// Assumed to fit the narrow type, as most values of neural networks do.
     Ordinary,
     /// Upper bound of the finite elements: proved, measured, or estimated.
     AtMost(f64),
-    /// Possibly too large, even for inputs of ordinary magnitude.
+    /// Possibly too large for the narrow type, even if the inputs have ordinary magnitudes.
     Wide,
 }
 
@@ -20,7 +20,7 @@ pub enum Origin {
     Constants,
     /// Integers and constants: sizes, positions, counts.
     Integers,
-    /// Other values, such as float32 inputs and products with weights.
+    /// Values that do not derive only from constants and integers, such as float32 inputs.
     Data,
 }
 
@@ -31,11 +31,12 @@ pub struct ValueRange {
     pub size: Size,
     /// Origin of its elements.
     pub origin: Origin,
-    /// Smallest constant that prevents a zero, such as an epsilon; infinite without such a constant.
+    /// Smallest constant that keeps the value from zero, such as an epsilon; infinite if there is none.
     pub guard: f64,
-    /// Smallest nonzero magnitude of a constant; 0 for other values.
+    /// Smallest finite nonzero magnitude of a constant, or of constants that a node moves or selects.
+    /// Infinite if these constants have no finite nonzero element; 0 for other values.
     pub least: f64,
-    /// Whether it derives from an explicit cast of the source model from a 16-bit type to float32.
+    /// Whether the value derives from an explicit cast from a 16-bit type to float32 in the source model.
     pub is_meant: bool,
 }
 
@@ -85,7 +86,7 @@ impl Size {
         }
     }
 
-    /// Returns a magnitude that holds for both.
+    /// Returns a magnitude that holds for both values.
     pub fn join(self, other: Size, narrow: Narrow) -> Size {
         match (self, other) {
             (Size::Wide, _) | (_, Size::Wide) => Size::Wide,

@@ -1,6 +1,7 @@
 //! Converts bfloat16 to float32, as the first step from bfloat16 to float16.
 //!
-//! Float32 represents every bfloat16 value. The conversion to float16 then keeps those in float32 that overflow.
+//! Float32 represents every bfloat16 value. Values that would overflow in
+//! float16 stay in float32.
 
 use crate::diag::rule_ids::NARROWED_NUMBERS;
 use crate::edit::{Change, Editor, Site};
@@ -38,7 +39,8 @@ pub fn widen(editor: &mut Editor) -> bool {
     })
 }
 
-/// Returns the bfloat16 tensors of a model in float32; `None` if the elements of one are not available.
+/// Returns the bfloat16 tensors of a model in float32.
+/// Returns `None` if the elements of a tensor are not available.
 fn widened(model: &Model) -> Option<Vec<(TensorId, Tensor)>> {
     let ids = (0..model.tensors.len()).map(TensorId::from_index);
     let of_type = ids.filter(|&id| model.tensors[id].elem() == Some(ElemType::Bfloat16));

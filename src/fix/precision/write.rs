@@ -136,7 +136,7 @@ impl Writer<'_> {
         copy
     }
 
-    /// Inserts at most one cast of a value, for all uses in the other dtype.
+    /// Inserts at most one cast of a value, for all uses with a dtype other than that of the value.
     fn value(&mut self, value: ValueId) {
         let is_narrow = match self.model.values[value].def {
             // The elements of this weight are not available, so it stays in float32.
@@ -176,7 +176,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Inserts a cast of `from` to the other dtype, which defines `to`.
+    /// Inserts a cast that defines `to`: to float32 if `from` is narrow, else to the narrow type.
     fn cast(&mut self, from: ValueId, to: ValueId, is_narrow: bool) {
         let elem = if is_narrow { ElemType::Float } else { self.narrow.elem };
         let graph = self.model.values[from].graph;

@@ -48,7 +48,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 .help(format!("use `x.shape[{free}]` or -1 for this size")),
         );
     }
-    // Axis 0 of the input is dynamic, but only the size of -1 can vary: the batch is mixed with other axes.
+    // Axis 0 of the input is dynamic, but only the axis given as -1 can vary: it mixes samples of the batch.
     let leading = *target.first().filter(|&&size| size > 1)?;
     let folded = free == 0 && target.iter().filter(|&&size| size == -1).count() == 1 && !target.contains(&0);
     folded.then(|| {

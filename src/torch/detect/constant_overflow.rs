@@ -12,8 +12,9 @@ const MOST: f64 = 65504.0;
 
 /// Reports factors that overflow float16, as in `(1 - keep) * -1e9`.
 ///
-/// PyTorch multiplies in float32 and rounds. Exporters store the factor in float16, where it is infinite.
-/// Added constants are ignored: the sum is infinite in PyTorch and in the exported model.
+/// PyTorch multiplies in float32 and rounds the product to float16. Exporters store the factor in float16,
+/// where it is infinite. Added constants are ignored: the sum is infinite in PyTorch and in the exported
+/// model.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -28,7 +29,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the factor of a float16 multiplication if it overflows.
+/// Returns the constant factor of a float16 multiplication if this factor overflows float16.
 fn too_large(trace: &Trace, node: &Node) -> Option<f64> {
     if !matches!(node.op.aten()?, "mul" | "mul_") {
         return None;

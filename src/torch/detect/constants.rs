@@ -12,8 +12,9 @@ use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 /// Examines constants with more than one element.
 ///
 /// NumPy arrays and Python lists first pass through `aten::lift_fresh`, or `aten::to` and `aten::detach`. A
-/// constant that is used directly is a tensor the tracer never saw, such as `x.data`. It is suspicious only
-/// if it has the element type and the shape of a tensor that depends on the input.
+/// constant that is used directly is a tensor that the tracer did not record, such as `x.data`. A directly
+/// used constant is suspicious only if it has the element type and the shape of a tensor that depends on the
+/// input.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -37,7 +38,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
 /// Element type and shape.
 type Kind = (Option<ElemType>, Vec<i64>);
 
-/// Returns, for each element type and shape, the first input-dependent value that has it.
+/// Returns the first input-dependent value of each element type and shape.
 fn first_of_each_shape(context: &Context) -> FxHashMap<Kind, ValueId> {
     let trace = context.trace;
     let mut first = FxHashMap::default();
@@ -64,7 +65,7 @@ fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
     }
 }
 
-/// Reports a constant created from a NumPy array or a list; `id` is the node that converts it.
+/// Reports a constant made from a NumPy array or a list; `id` is the node that converts the constant.
 fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Finding> {
     let is_input = |value: &ValueId| context.trace.inputs().any(|input| input == *value);
     let from_array = context.trace.node(id).op.is("aten", "lift_fresh");
@@ -84,13 +85,13 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
         context
             .finding(NUMPY_CONSTANT.at(level), id, message)
             .label("created outside the trace")
-            .note("its elements are fixed at export: if NumPy or Python computed them from an input, the dependency is lost")
+            .note("the constant is fixed at export: if NumPy or Python computed it from an input, the dependency is lost")
             .help("create it with torch from a tensor of the model: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
     )
 }
 
 /// Reports a constant that is used directly and has the dtype and shape of an input-dependent tensor.
-/// It is a warning if the constant is mutated in place, or combined with that tensor.
+/// The finding is a warning if the constant is mutated in place, or combined with the input-dependent tensor.
 fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
     let trace = context.trace;
     let node = trace.node(id);
@@ -108,7 +109,7 @@ fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<Val
         context
             .finding(TENSOR_DATA.at(level), id, format!("a constant with the shape of {like} {what}; its origin is not in the trace"))
             .label("a constant")
-            .note("`.data` of a tensor appears like this: tracing does not follow it, and keeps the elements of the example input")
+            .note("`.data` of a tensor becomes such a constant: tracing keeps the elements that it has for the example input")
             .help("use `.detach()` instead of `.data`, and `x = x + 1` instead of `x += 1`; register fixed tensors as buffers"),
     )
 }

@@ -6,7 +6,7 @@ use crate::diag::rule_ids::DROPPED_INPUT;
 use crate::torch::context::Context;
 use crate::torch::trace::{Origin, Trace, ValueId};
 
-/// Reports inputs without readers, except those that EXP002 takes for baked in.
+/// Reports unused inputs, except for inputs whose values EXP002 reports as baked into the model.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if !trace.complete {
@@ -19,7 +19,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             continue;
         }
         let name = context.describe(input);
-        // The exporter of programs keeps unused inputs.
+        // `torch.export` keeps unused inputs.
         let is_kept = trace.origin == Origin::Export;
         let effect = if is_kept { "no output depends on it" } else { "the export drops it" };
         let finding = context

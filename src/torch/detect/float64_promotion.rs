@@ -44,9 +44,9 @@ fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
     Some((narrow, of_type(&|elem| elem == ElemType::Double).or_else(|| untyped(trace, node, narrow))?))
 }
 
-/// Returns the other operand of an arithmetic operator if its dtype was not recorded, as for a buffer.
+/// Returns the operand besides `narrow` of an arithmetic operator, if its dtype was not recorded.
 ///
-/// Only a float64 tensor with dimensions can promote `narrow` to float64.
+/// This operand, such as a buffer, is float64: only a float64 tensor of rank 1 or more promotes `narrow`.
 fn untyped(trace: &Trace, node: &Node, narrow: ValueId) -> Option<ValueId> {
     let operands: Vec<ValueId> = trace.values_read(node).into_iter().take(2).collect();
     let other = operands.iter().copied().find(|&value| value != narrow)?;

@@ -32,8 +32,8 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     if users.len() < 2 {
         return None;
     }
-    // Using the changed size twice may be intended, as in `m * m`. Comparing it with itself, as `m - n` does
-    // if `n` is an alias, makes no sense.
+    // Using the changed size twice may be intended, as in `m * m`. Comparing or
+    // subtracting the size and itself makes no sense, as in `m - n` if `n` is an alias of `m`.
     let is_of_no_use = |user: &User| match user {
         User::Node(id) => COMPARES.iter().any(|name| trace.node(*id).op.is("aten", name)),
         User::Output(_) => false,
@@ -45,7 +45,7 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     ))
 }
 
-/// Detects the pattern in ONNX graphs: `Add(m, m)` for `m + n`, with `m` a size plus a constant.
+/// Detects ONNX arithmetic whose operands are both the changed size: `Add(m, m)`, traced from `m + n`.
 fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     let trace = context.trace;
     let [left, right] = &node.inputs[..] else { return None };

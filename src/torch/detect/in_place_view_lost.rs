@@ -13,9 +13,10 @@ const MAX_SHARING: usize = 256;
 
 /// Reports in-place writes that the tracing exporter loses.
 ///
-/// The exporter turns `y.add_(1)` into a new value that later readers of `y` use. It follows unnamed slices
-/// and selections (`y[0] += 1`), but no other view. After `y.view(-1).add_(1)`, or `row = y[0]; row.add_(1)`,
-/// readers of `y` still get the old value. `torch.export` does not have this fault.
+/// The exporter turns `y.add_(1)` into a new value that later readers of `y` use. The exporter
+/// follows unnamed slices and selections (`y[0] += 1`), but no other views. After `y.view(-1).add_(1)`, or
+/// `row = y[0]; row.add_(1)`, readers of `y` still get the old value. `torch.export` does not lose in-place
+/// writes.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -78,8 +79,8 @@ fn is_defined_before(context: &Context, value: ValueId, node: NodeId) -> bool {
     }
 }
 
-/// Returns the first reader of the elements of a value after a node.
-/// `Some(None)` means that no such node exists, but the value is an output of the graph.
+/// Returns the first node after `node` that reads the elements of `value`.
+/// `Some(None)` means that no later node reads the elements, but the value is an output of the graph.
 fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<Option<NodeId>> {
     let trace = context.trace;
     trace.value(value).users.iter().find_map(|user| match *user {

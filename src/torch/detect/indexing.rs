@@ -43,7 +43,7 @@ fn write(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
     if let Some(index) = indices.negative(context) {
         out.push(negative_write(context, id, index));
     }
-    // Each of these makes the export or the exported model fail, so only the first is reported.
+    // Each of these three faults makes the export or the exported model fail, so only the first is reported.
     let refused = non_consecutive(context, id, node, &indices)
         .or_else(|| broadcast(context, id, node, &indices))
         .or_else(|| rank(context, id, &indices));
@@ -110,7 +110,7 @@ fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) ->
     context
         .finding(NEGATIVE_INDEX.at(Level::Info), id, format!("the index {index} of axis {axis} is negative"))
         .label("assigned through constant indices")
-        .note("it becomes an index of ScatterND, where not every runtime supports negative indices")
+        .note("the index becomes an input of ScatterND, where not every runtime supports negative indices")
         .help(format!("use a nonnegative index, or `i % x.shape[{axis}]`"))
 }
 
@@ -151,8 +151,8 @@ fn axes_of_base(trace: &Trace, receiver: ValueId, indices: &Indices) -> Vec<usiz
 
 /// Reports values that an indexed assignment has to broadcast.
 ///
-/// The exporter reshapes them instead, which fails if their element count differs; only 0-d tensors are
-/// expanded.
+/// The exporter reshapes the values instead of broadcasting them, which fails if the number of elements
+/// differs. Only 0-d tensors are expanded.
 fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> Option<Finding> {
     let trace = context.trace;
     let values = trace.argument(node, 2, "values").and_then(|it| trace.as_value(it))?;
@@ -212,7 +212,7 @@ fn boolean_mask(context: &Context, id: NodeId) -> Finding {
     context
         .finding(BOOLEAN_MASK, id, format!("the result size of `{op}` depends on the data"))
         .label(label)
-        .note("it becomes NonZero, which static-shape runtimes (TensorRT, NPUs) reject or run slowly")
+        .note("the export uses NonZero, which static-shape runtimes (TensorRT, NPUs) reject or run slowly")
         .help(
             "if the result is summed or written back, use `torch.where(mask, x, 0)`, which has a static size",
         )

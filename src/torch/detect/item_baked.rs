@@ -14,8 +14,9 @@ use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
 /// Reports constants that probably come from a tensor.
 ///
 /// Tracing records tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant that looks like a
-/// literal. Three hints tell them apart: the source line, if readable; an unused one-element input beside a
-/// size that no shape explains; and a number with unusually many digits.
+/// literal. Three hints distinguish computed constants from literals: a readable source line that calls
+/// `.item()`; an unused one-element input, together with a literal size that no shape explains; and a number
+/// with unusually many digits.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     if context.trace.origin != Origin::TorchScript {
         return;
@@ -114,7 +115,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     }
     let message = format!("the trace contains the constant {number}, which looks computed");
     Some(context.finding(ITEM_BAKED.at(Level::Info), id, message).label("a constant").note(
-        "if it came from a tensor (`.item()`, `float()`, NumPy), it is only valid for the example input",
+        "a number that came from a tensor (`.item()`, `float()`, NumPy) is only valid for the example input",
     ))
 }
 
@@ -184,7 +185,7 @@ fn input_baked(context: &Context, baked: &BakedInput) -> Finding {
         .note(format!("`.item()` or `int()` of {input} leaves a constant: the model ignores {input}"))
 }
 
-/// Returns the literal size, bound or count that a node uses, if it is not a size of its operand.
+/// Returns a literal size, bound or count of a node, unless the shape of the operand explains it.
 fn unexplained_size(context: &Context, node: &Node) -> Option<i64> {
     let trace = context.trace;
     let (file, line) = line_of(node)?;

@@ -42,7 +42,7 @@ fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
         Support::Nowhere => context
             .finding(UNSUPPORTED_OP, id, format!("`{op}` is not supported by either exporter"))
             .label("no ONNX equivalent")
-            .help("rewrite it with supported operators, or give the exporter a translation (`custom_translation_table=`)"),
+            .help("replace the operator by supported ones, or give the exporter a translation (`custom_translation_table=`)"),
         Support::NotByTracing { instead } if context.trace.origin == Origin::TorchScript => context
             .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is not supported by the tracing exporter"))
             .label("fails with `dynamo=False`")
@@ -57,13 +57,13 @@ fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
 }
 
 /// Reports a `torch.autograd.Function`.
-/// Since PyTorch 2.0, the tracer also records its `forward`, which the exporter inlines.
+/// Since PyTorch 2.0, the tracer also records the `forward` of the function, which the exporter inlines.
 fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
     let has_body = node.attributes.iter().any(|(name, _)| &**name == "Subgraph") || !node.blocks.is_empty();
     let (level, note) = if has_body {
-        (Level::Info, "its `forward` was recorded too: the exporter inlines it, and its gradient is lost")
+        (Level::Info, "`forward` was recorded too: the exporter inlines it, and the custom gradient is lost")
     } else {
-        (Level::Error, "only its name was recorded: the exporter cannot convert it")
+        (Level::Error, "only the name of the function was recorded: the exporter cannot convert the call")
     };
     let name = match node.attributes.iter().find(|(key, _)| &**key == "name") {
         Some((_, Argument::Str(name))) => name.to_string(),
@@ -83,7 +83,7 @@ fn fallback(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
         context
             .finding(ATEN_FALLBACK, id, format!("`{}` was not converted to ONNX", node.op))
             .label("no ONNX operator")
-            .note("`operator_export_type` let the exporter fall back to PyTorch's operator, which only Caffe2 could run")
+            .note("`operator_export_type` let the exporter fall back to PyTorch's operator, which released runtimes do not support")
             .help("export with the default `operator_export_type`, and replace the operators that it reports as unsupported")
     })
 }

@@ -54,7 +54,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     report(context, loops, out);
 }
 
-/// Reports loops. Those that [`is_same_loop`] groups share a finding.
+/// Reports loops, with one finding for loops that belong together according to [`is_same_loop`].
 fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Finding>) {
     let mut groups: Vec<Vec<Loop>> = Vec::new();
     for one in loops {
@@ -88,7 +88,8 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
                  product; if there is none and the length varies, use a `torch.jit.script` function (tracing \
                  exporter) or `torch._higher_order_ops.scan` (`dynamo=True`)",
             );
-        // For `for sample in x`, the line of the first step is inside PyTorch; its user is in the model.
+        // For `for sample in x`, the node that takes the first element is inside PyTorch; the node that uses
+        // the element is in the model.
         finding.source = finding.source.or(user);
         for other in loops.iter().skip(1) {
             let message = format!(
@@ -119,7 +120,7 @@ fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
 
 /// Returns true for independent steps along an axis other than the batch.
 ///
-/// Channels or coordinates are processed like this; their number is fixed.
+/// Loops with independent steps over another axis process channels or coordinates, whose number is fixed.
 fn is_of_parts(trace: &Trace, found: &Loop) -> bool {
     trace.origin == Origin::TorchScript && found.over.axis > 0 && !found.recurrent
 }
@@ -144,7 +145,8 @@ fn counts_a_number(code: &str) -> bool {
 
 /// Returns true if two loops have equal step counts and belong together.
 ///
-/// Their first elements are taken on one line, or their steps alternate.
+/// Two loops belong together if their first elements are taken on one source line, or if their steps
+/// alternate.
 fn is_same_loop(trace: &Trace, a: &Loop, b: &Loop) -> bool {
     let line =
         |one: &Loop| trace.node(one.first).source.as_ref().map(|source| (source.file.clone(), source.line));
@@ -229,8 +231,8 @@ fn is_container(trace: &Trace, id: NodeId) -> bool {
 
 /// Returns true if all steps run the same modules.
 ///
-/// A loop over an axis and a `ModuleList` has different weights in every step. Its length is then fixed by
-/// the model, and no operator could replace it.
+/// A loop over an axis and a `ModuleList` has different weights in every step. The length of this loop is the
+/// number of modules, and no operator could replace the loop.
 fn has_one_body(trace: &Trace, elements: &[Element]) -> bool {
     let modules = |pair: &[Element]| -> BTreeSet<&str> {
         let (from, to) = (pair[0].taken_by.index(), pair[1].taken_by.index());

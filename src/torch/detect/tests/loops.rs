@@ -10,7 +10,7 @@ fn unrolled_loops_are_reported() {
             i + 1
         )
     };
-    // As in Python, all steps are on one line, and the constants before them on others.
+    // As in Python, all steps come from one source line, and the constants from an earlier line.
     let graph = |steps: &str| {
         let steps: String = steps.lines().map(|line| format!("  {line} # /app/net.py:20:0\n")).collect();
         let constants: String =
@@ -29,7 +29,7 @@ fn unrolled_loops_are_reported() {
     // The author selected these five elements explicitly.
     let part: String = (0..5).map(|i| step(i, "%c2")).collect::<String>() + "%h6 : Float(2) = aten::neg(%h5)";
     check_text(&graph(&part), &[]);
-    // Each step uses another module.
+    // Each step uses a different module.
     let one_module = graph(&whole);
     let of_modules = one_module.lines().map(|line| {
         let module = line.split("%m").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("");

@@ -1,17 +1,17 @@
-//! Elements of an axis that are taken one at a time.
+//! Nodes that take single elements from an axis, as the steps of an unrolled loop do.
 
 use crate::torch::argument::Argument;
 use crate::torch::trace::{Node, NodeId, Trace, ValueId};
 
-/// One index of an axis, taken separately.
+/// An element that a node takes from an axis by its index.
 pub struct Element {
     pub index: i64,
-    /// The node that takes it.
+    /// The node that takes the element.
     pub taken_by: NodeId,
     pub value: ValueId,
 }
 
-/// The axis of a loop.
+/// The axis of a tensor that a loop iterates over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Axis {
     pub base: ValueId,
@@ -19,7 +19,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Returns the length of the axis during the trace.
+    /// Returns the length that the axis had during the trace.
     pub fn length(self, trace: &Trace) -> Option<i64> {
         let shape = trace.value(self.base).ty.shape()?;
         let axis = if self.axis < 0 { self.axis + i64::try_from(shape.len()).ok()? } else { self.axis };
@@ -65,9 +65,9 @@ fn scalar_index(trace: &Trace, gather: &Node) -> Option<i64> {
     trace.int(index).filter(|_| rank == 0)
 }
 
-/// Returns the outputs of a `prim::ListUnpack` that splits an axis into single indices.
+/// Returns the outputs of a `prim::ListUnpack` if each is one element of an axis; else an empty list.
 ///
-/// This is the case for `unbind`, `split` by 1, and `chunk` into as many parts as there are indices.
+/// The list comes from `unbind`, or from a `split` or `chunk` into as many parts as the axis has elements.
 fn unbound(trace: &Trace, id: NodeId, unpack: &Node, list: ValueId) -> Vec<(Axis, Element)> {
     let Some(cut) = trace.producer(list).map(|id| trace.node(id)) else { return Vec::new() };
     let Some(base) = trace.receiver(cut) else { return Vec::new() };
@@ -88,7 +88,7 @@ fn unbound(trace: &Trace, id: NodeId, unpack: &Node, list: ValueId) -> Vec<(Axis
     outputs.map(|(&value, index)| (axis, Element { index, taken_by: id, value })).collect()
 }
 
-/// Returns the tensor behind slices of a whole axis, such as the slice of axis 0 in `x[:, t]`.
+/// Skips slices that take a whole axis; returns their input, such as `x` in `x[:, t]`.
 fn whole_of(trace: &Trace, mut value: ValueId) -> ValueId {
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
         let int = |position, name, default| match trace.argument(node, position, name).map(|it| trace.see(it))

@@ -1,4 +1,4 @@
-//! The computation on one element, in a comparable representation.
+//! Descriptions of the computation in a step of an unrolled loop, to compare steps.
 
 use crate::torch::argument::Argument;
 use crate::torch::trace::{Trace, User, ValueId};
@@ -6,7 +6,10 @@ use crate::torch::trace::{Trace, User, ValueId};
 /// Maximum number of operators that are compared.
 const MAX_BODY: usize = 12;
 
-/// Descriptions of the uses of a value, then of its result, and so on, until a value has several uses.
+/// Descriptions of the uses of each value in a chain; the next value is the output of the only user.
+///
+/// The chain ends at a value without exactly one user, at a user without exactly one output, or after
+/// `MAX_BODY` values.
 pub type Body = Vec<Vec<String>>;
 
 /// Returns the computation that starts at a value.
@@ -27,7 +30,7 @@ pub fn body(trace: &Trace, mut value: ValueId) -> Body {
 
 /// Describes a use by operator, operand positions, literal arguments, module and line.
 ///
-/// It is equal for the same Python code at the next step, and differs for other weights or constants.
+/// Two steps that run the same Python code on the same weights and constants have equal descriptions.
 fn describe_use(trace: &Trace, value: ValueId, user: &User) -> Option<String> {
     let User::Node(id) = user else { return None };
     let node = trace.node(*id);
@@ -60,8 +63,8 @@ fn written(trace: &Trace, literal: &Argument) -> String {
 }
 
 /// Returns true if two bodies begin with a computation and are equal.
-/// They are compared up to the last entry of the shorter one. That entry is ignored unless it is the only
-/// one, because the last steps of a loop have fewer users.
+/// The comparison ends before the last entry of the shorter body, because values of the last steps of a loop
+/// have fewer users. A body with a single entry is compared whole.
 pub fn is_alike(a: &Body, b: &Body) -> bool {
     let without_end = |body: &Body| body.len().saturating_sub(1).max(1);
     let compared = without_end(a).min(without_end(b));
