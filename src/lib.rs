@@ -44,7 +44,7 @@
 //! [`save`] suffices for a model that has no external data.
 //!
 //! # Custom rules
-//! Rules are text that is parsed at run time; `rules/README.md` defines their language. Rules with a
+//! Rules are text that is parsed at run time; `rules/README.md` defines the rule language. Rules with a
 //! `rewrite` are also applied by [`fix()`].
 //!
 //! ```
@@ -82,8 +82,9 @@
 //!
 //! # Features
 //! `tools` (default) provides the commands, which a program can call through `command`. With
-//! `default-features = false`, a program needs none of their dependencies. `evidence` adds linting of
-//! Python and exporter logs, and with it a Python parser. `remote` adds [`mod@remote`] files at URIs.
+//! `default-features = false`, a program needs none of the dependencies of the commands. `evidence` adds
+//! linting of Python and exporter logs, and with it a Python parser. `remote` adds reading of [`mod@remote`]
+//! files, which are named by URIs.
 #![warn(missing_docs)]
 
 #[doc(hidden)]

@@ -18,9 +18,9 @@ use crate::targets::Profile;
 /// Options of linting.
 #[derive(Clone, Debug)]
 pub struct LintOptions {
-    /// Rules that may report.
+    /// Rules whose findings are reported.
     pub selection: Selection,
-    /// Pattern rules to match. Built-in detectors do not depend on them.
+    /// Pattern rules to match. Built-in detectors do not depend on `rules`.
     pub rules: Arc<RuleSet>,
     /// Directories of the model's external data; `None` for standard input.
     pub folders: Option<DataFolders>,
@@ -28,14 +28,14 @@ pub struct LintOptions {
     pub opset: Option<i64>,
     /// Runtimes and devices that the model must be compatible with.
     pub targets: Vec<Arc<Profile>>,
-    /// Input axes that must be dynamic; obstacles are reported.
+    /// Input axes that must be dynamic; nodes that cannot run with a dynamic axis are reported.
     pub dynamic: Vec<FreeDim>,
     /// Python sources that the graph was exported from.
     pub sources: Arc<SourceFiles>,
 }
 
 impl Default for LintOptions {
-    /// All built-in rules, for a model without a directory, sources or targets.
+    /// Returns options with all built-in rules, and without a directory, sources or targets.
     fn default() -> Self {
         LintOptions {
             selection: Selection::all(),
@@ -121,7 +121,7 @@ impl<'a> LintContext<'a> {
         finding
     }
 
-    /// Creates a finding at a part of a graph that is not a node; `text` is the ONNX text of that part.
+    /// Creates a finding at a graph, not at one of its nodes; `text` is the ONNX text at fault.
     pub fn at_graph(
         &self,
         rule: RuleId,

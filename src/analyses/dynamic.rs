@@ -1,4 +1,4 @@
-//! EXP018: obstacles to making an input axis dynamic.
+//! EXP018: nodes and outputs that prevent an input axis from being dynamic.
 
 use super::LintContext;
 use super::locate::{Locator, Part, node_name};
@@ -30,7 +30,7 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
     if cx.model.functions.is_empty() {
         return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, with, group)).collect();
     }
-    // Like `onnx-fix`, inline function calls first.
+    // `onnx-fix` also inlines function calls first.
     let mut editor = Editor::new(cx.model.clone());
     if let Err(hindrance) = inline::inline(&mut editor) {
         let message = format!("the model has local functions, and {hindrance}");
@@ -66,7 +66,7 @@ fn refused(
     }
 }
 
-/// Returns the batch axes of a group; `None` if they are not batch axes, or all are already dynamic.
+/// Returns the batch axes of a group; `None` if the group has no batch axes, or only dynamic axes.
 ///
 /// # Errors
 /// The axes were traced with different sizes.
@@ -110,7 +110,7 @@ pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
     }
 }
 
-/// Returns one finding for each obstacle to making the axes of a group dynamic.
+/// Returns one finding for each [`Obstacle`] that prevents the axes of a group from being dynamic.
 pub fn blocked(
     model: &Model,
     uses: &Uses,
@@ -127,10 +127,10 @@ pub fn blocked(
     let axes = axes.join(" and ");
     let finding = |obstacle: &Obstacle| {
         let what = match obstacle.kind {
-            Kind::Fixes => "fixes the size",
+            Kind::Fixes => "hard-codes the size",
             Kind::Mixes => "mixes samples",
             Kind::Unsupported => "cannot be rewritten",
-            Kind::Unknown => "not proved to work at other sizes",
+            Kind::Unknown => "not proved to work at sizes other than the traced one",
         };
         let why = &obstacle.why;
         match obstacle.node {

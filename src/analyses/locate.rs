@@ -57,12 +57,12 @@ impl<'a> Locator<'a> {
         Locator { model, uses, sources, positions, spans: None, has_stacks: OnceLock::new() }
     }
 
-    /// Adds the spans of the text that the model was parsed from, so that places have lines and columns.
+    /// Adds the spans of the text that the model was parsed from, for line and column numbers.
     pub fn within(self, spans: Option<&'a TextSpans>) -> Self {
         Locator { spans, ..self }
     }
 
-    /// Returns the place of a part of a node; of the whole node if it lacks that part.
+    /// Returns the location of a part of a node, or of the whole node if the node lacks the part.
     pub fn node(&self, id: NodeId, part: Part) -> Place {
         let node = &self.model.nodes[id];
         let line = syntax::line(self.model, id);
@@ -101,7 +101,7 @@ impl<'a> Locator<'a> {
         Some(spans.place(span.filter(|span| !span.is_empty()).unwrap_or(parts.whole)))
     }
 
-    /// Returns the place of a value: its producer, or else its declaration.
+    /// Returns the location of a value: its producer, or else its declaration.
     pub fn value(&self, id: ValueId) -> Place {
         match self.model.producer(id) {
             Some((node, output)) => self.node(node, Part::Output(output as usize)),
@@ -109,7 +109,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Returns the place of the declaration of a value: `float[batch,4] x`.
+    /// Returns the location where a value is declared: `float[batch,4] x`.
     pub fn declaration(&self, id: ValueId) -> Place {
         let value = &self.model.values[id];
         let graph = &self.model.graphs[value.graph];
@@ -125,17 +125,17 @@ impl<'a> Locator<'a> {
         self.in_graph_at(value.graph, text, at)
     }
 
-    /// Returns the place of a tensor that is not a value, such as a tensor attribute.
+    /// Returns the location of a tensor that is not a value, such as a tensor attribute.
     pub fn tensor(&self, graph: GraphId, tensor: &Tensor) -> Place {
         self.in_graph(graph, syntax::tensor_declaration(tensor, tensor.name.as_deref().unwrap_or("")))
     }
 
-    /// Returns the place of a graph, or of an element of it other than a node; `text` is its ONNX text.
+    /// Returns the location of a graph, or of an element of the graph with the ONNX text `text`.
     pub fn in_graph(&self, graph: GraphId, text: String) -> Place {
         self.in_graph_at(graph, text, None)
     }
 
-    /// Creates a place in a graph; `at` is the place in the text, by default that of the graph's name.
+    /// Creates a location in a graph; `at` is the text location, by default that of the graph's name.
     fn in_graph_at(&self, graph: GraphId, text: String, at: Option<TextPlace>) -> Place {
         let span = Span::new(0, text.len());
         Place::Graph(GraphPlace {
@@ -165,8 +165,8 @@ impl<'a> Locator<'a> {
 
     /// Returns the Python line that created a node.
     ///
-    /// Nodes that the exporter added have no stack. They get the line of the nearest user, or else of the nearest
-    /// producer of an input.
+    /// Nodes that the exporter added have no stack. A node without a stack gets the line of the nearest user,
+    /// or else of the nearest producer of an input.
     pub fn source(&self, node: NodeId) -> Option<SourcePlace> {
         let users = |node: NodeId| {
             let outputs = self.model.nodes[node].outputs.iter().flatten();
@@ -195,7 +195,7 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// Returns the line of the nearest node that has one.
+    /// Returns the Python line of the nearest node for which the exporter recorded a line.
     ///
     /// The search is breadth-first from `start` along `next`.
     fn nearest(&self, start: NodeId, next: &dyn Fn(NodeId) -> Vec<NodeId>) -> Option<SourcePlace> {

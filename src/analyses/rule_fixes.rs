@@ -1,4 +1,4 @@
-//! Rewrites of rules, planned at the nodes of findings.
+//! Rewrites that rules plan at the nodes of findings.
 
 use rustc_hash::FxHashMap;
 
@@ -18,11 +18,11 @@ pub struct Suggestion<'r> {
     pub patch: Patch,
     /// Index of the fixed finding; `None` for a rule that reports its own findings.
     pub finding: Option<usize>,
-    /// Whether the rewrite matches the first node of the finding, not only another of its nodes.
+    /// Whether the rewrite matches the first node of the finding; false if it only matches later nodes.
     pub is_at_place: bool,
 }
 
-/// Returns the rewrites that fix `findings`, and all those of rules that report their own findings.
+/// Returns the rewrites that fix `findings`, and all rewrites of rules that report their own findings.
 ///
 /// Fixes of baked sizes may repair only a part of the data flow.
 pub fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Suggestion<'r>> {

@@ -1,6 +1,6 @@
 //! Dynamic dimensions other than the batch.
 //!
-//! They are propagated through the model, which is then tested at other sizes.
+//! A dynamic dimension is propagated through the model, which is then tested at multiples of the traced size.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::infer::{self, Facts};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// Maximum number of rounds of fixes; one fix can reveal the next.
+/// Maximum number of rounds of fixes; a fix can expose further nodes that hard-code the size.
 const ROUNDS: usize = 32;
 
 /// Limits of a trial run at another size.
@@ -29,7 +29,7 @@ const LIMITS: Limits = Limits { bytes: 1 << 26, work: 1 << 26 };
 
 /// Multiples of the traced size at which the model must run.
 ///
-/// Strides and windows often require multiples.
+/// Strides and windows often require a multiple of the traced size.
 const MULTIPLES: [i64; 2] = [2, 3];
 
 /// Declares the axes of a group with the name of their dimension.
@@ -57,7 +57,7 @@ fn declare(model: &mut Model, group: &Group, at: usize, wanted: &DeclaredDim) ->
 /// Makes the dimension of a group dynamic, and fixes the nodes that hard-code it.
 ///
 /// # Errors
-/// The nodes that still hard-code it.
+/// Returns the nodes that still hard-code the dimension.
 pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), Vec<Obstacle>> {
     let Ok(Some(traced)) = group.traced() else {
         free(editor, group);
@@ -110,9 +110,9 @@ fn mends(known: AnalysisView, rules: &[&Rule]) -> Vec<Patch> {
     raw(&cx, rules, &findings).into_iter().map(|mend| mend.patch).collect()
 }
 
-/// Returns the nodes that still hard-code the size.
+/// Returns the nodes that still hard-code the size of the group.
 ///
-/// They are found by the detectors of EXP001, and by inference and runs at multiples of the traced size.
+/// The nodes are found by the detectors of EXP001, and by inference and runs at multiples of the traced size.
 fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);

@@ -1,6 +1,6 @@
-//! Fixes for findings: rewrites of rules, planned at the nodes of findings.
+//! Fixes for findings: rewrites that rules plan at the nodes of findings.
 //!
-//! `onnx-lint` announces these fixes, and `onnx-fix` applies them, so the two tools agree.
+//! `onnx-lint` announces the fixes that `onnx-fix` applies.
 
 use super::context::{LintContext, LintOptions};
 pub use super::rule_fixes::Suggestion;
@@ -17,10 +17,10 @@ pub fn mends<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> 
     whole(cx, rules, raw(cx, rules, findings))
 }
 
-/// Attaches a fix to each finding that `mends` fixes at its first node.
+/// Attaches a fix to each finding whose first node is fixed by a rewrite in `mends`.
 ///
-/// If rules carry out the fixes of a code, fixes that an analysis proposed are removed where no rule matches. The
-/// summary proposed by the analysis takes precedence over that of the rule.
+/// If rules fix the findings of a code, a fix that the analysis proposed is removed where no rule matches.
+/// The summary proposed by the analysis takes precedence over the summary of the rule.
 pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOptions) {
     let proposed: Vec<Option<Fix>> = findings.iter_mut().map(|finding| withdrawn(finding, options)).collect();
     for mend in mends.iter().filter(|mend| mend.is_at_place) {
@@ -34,12 +34,12 @@ pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOpt
     }
 }
 
-/// Removes and returns a proposed fix that a rule must carry out.
+/// Removes and returns the proposed fix of a finding, if rules fix the findings of its code.
 fn withdrawn(finding: &mut Finding, options: &LintOptions) -> Option<Fix> {
     if options.rules.fixes(&finding.code) { finding.fix.take() } else { None }
 }
 
-/// Returns the fix of a rule; `--explain` shows its details.
+/// Returns the fix that a rule applies; `--explain` shows the details of the rule.
 pub fn fix(rule: &Rule) -> Fix {
     let is_unsafe = rule.safety == Safety::Unsafe;
     let applicability = if is_unsafe { Applicability::Unsafe } else { Applicability::Safe };

@@ -1,10 +1,11 @@
 //! Fixes of baked sizes (EXP001), offered only if they repair the whole data flow.
 //!
-//! A Reshape to a constant batch size fails with an error at other sizes. Once it is repaired, a later Reshape such as
-//! `{1,-1,5,5}` would silently merge all samples into one. Therefore [`crate::batching`] must prove that the model
-//! works for any batch size before a fix of the leading axis is offered, and all nodes that hard-code the size are
-//! rewritten together. Fixes of other axes, and of sizes that are also a later axis of an input, are offered if no
-//! downstream node hard-codes the size afterwards.
+//! A Reshape to a constant batch size fails with an error at other batch sizes. If only the first such Reshape
+//! is repaired, a later Reshape such as `{1,-1,5,5}` can silently merge all samples into one. A fix of the
+//! leading axis is offered only if [`crate::batching`] proves that the model works for any batch size; the
+//! fix rewrites all nodes that hard-code the batch size. A fix of an axis that is not the leading one, or of
+//! a size that a non-leading axis of an input also has, is offered if no downstream node hard-codes the size
+//! after the fix.
 
 use std::sync::Arc;
 
@@ -24,10 +25,10 @@ use crate::rules::rule::Rule;
 /// Rule that repairs a Reshape with a static leading axis.
 const LEADING: &str = "FIX020";
 
-/// Maximum number of rounds; fixes can reveal further baked sizes.
+/// Maximum number of rounds of fixes; a fix can expose further baked sizes.
 const ROUNDS: usize = 8;
 
-/// Batch of a model: the inputs whose leading axis it is, and the size that nodes hard-code for it.
+/// Batch of a model: the inputs with a leading batch axis, and the batch size that nodes hard-code.
 struct Batch {
     inputs: Vec<(ValueId, usize)>,
     traced: i64,
@@ -94,7 +95,7 @@ fn reads(cx: &LintContext, node: NodeId, symbol: &Symbol) -> bool {
     dims.any(|dim| dim.contains(symbol))
 }
 
-/// Whether the symbol is a later axis of an input: the length of a sequence, not a batch.
+/// Whether the symbol is the size of a non-leading input axis, such as a sequence length.
 ///
 /// Example: the mask of an attention has the shape `[length, length]`.
 fn is_on_later_axis(cx: &LintContext, symbol: &Symbol) -> bool {
@@ -120,9 +121,9 @@ fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     (!inputs.is_empty()).then_some(Batch { inputs, traced })
 }
 
-/// Returns `mends` if batching requires no other changes, and else the patches of batching.
+/// Returns `mends` if batching requires no other changes, or else the patches of batching.
 ///
-/// Returns nothing if batching fails.
+/// Returns an empty vector if batching fails.
 fn repaired<'r>(cx: &LintContext, mends: Vec<Suggestion<'r>>, batch: &Batch) -> Vec<Suggestion<'r>> {
     let model = as_traced(cx.model, batch);
     let facts = infer::infer(&model, infer::Options::default());
@@ -166,7 +167,7 @@ fn as_traced(model: &Model, batch: &Batch) -> Model {
     model
 }
 
-/// Whether no downstream node hard-codes a size after these fixes and the fixes that they reveal.
+/// Whether no downstream node hard-codes a size after `mends` and all follow-up fixes are applied.
 fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
     let (behind, known) = (behind(cx.model, mends), cx.model.nodes.len());
     let mut editor = Editor::new(cx.model.clone());
@@ -177,7 +178,7 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
         let cx = LintContext::new(model, facts, uses, &options);
         let findings = super::detected(&cx);
         let left = findings.iter().flat_map(|finding| &finding.nodes);
-        // New nodes count, too, because they replace nodes of the data flow.
+        // A new node is checked, too, because it replaces a node of the data flow.
         if !left.into_iter().any(|&node| {
             let node = NodeId::from_index(node as usize);
             behind.contains(&node) || node.index() >= known

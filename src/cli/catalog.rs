@@ -22,7 +22,7 @@ pub struct RuleInfo {
     pub name: String,
     pub level: Level,
     pub status: RuleStatus,
-    /// "safe" or "unsafe" if a parsed rule fixes its findings.
+    /// "safe" or "unsafe" if a parsed rule fixes the findings of this rule.
     pub fix: Option<&'static str>,
     pub summary: String,
 }
@@ -32,11 +32,11 @@ pub struct RuleInfo {
 pub struct Catalog {
     known: BTreeMap<String, RuleInfo>,
     rules: Arc<RuleSet>,
-    /// The rules that are no previews.
+    /// The rules that are not previews.
     stable: Arc<RuleSet>,
 }
 
-/// Extent to which the built-in rules are parsed. Codes and names are available in any case.
+/// Extent to which the built-in rules are parsed. Codes and names of all rules are always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Rules with a pattern that report findings, without their examples.
@@ -73,7 +73,7 @@ impl Catalog {
         if preview { &self.rules } else { &self.stable }
     }
 
-    /// Returns the codes that a run does not apply: those of previews, unless it has previews.
+    /// Returns the codes of the rules that a run does not apply: the preview rules, or none with `preview`.
     pub fn not_applied(&self, preview: bool) -> impl Iterator<Item = String> {
         let previews = self.iter().filter(move |(_, known)| !preview && known.status.is_preview());
         previews.map(|(code, _)| code.to_owned())
@@ -129,7 +129,7 @@ fn add_folders(
 ) -> Result<(), Failure> {
     for folder in folders {
         if !has_files(folder, EXTENSION) {
-            return Err(Failure::at(folder, format!("{flag}: there is no .rule file in it")));
+            return Err(Failure::at(folder, format!("{flag}: the folder has no .rule file")));
         }
         let found = rules.add_folder(folder);
         let failure = |error| Failure::at(folder, format!("{flag}: {}", reason(&error)));

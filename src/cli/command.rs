@@ -3,8 +3,8 @@
 //! [`onnx_lint`], [`onnx_fix`] and [`onnx_diff`] print their output and return the exit status. [`lint`] and [`fix`]
 //! return their result.
 //!
-//! Arguments are those of the command line, beginning with the program name. [`lint`] and [`fix`] read `-` from memory
-//! if content is passed, and [`fix`] returns the output of `-o -`:
+//! The arguments are those of the command line, beginning with the program name. [`lint`] and [`fix`] read
+//! `-` from memory if content is passed, and [`fix`] returns the output of `-o -`:
 //!
 //! ```
 //! use bytes::Bytes;
@@ -64,7 +64,7 @@ pub struct Fixed {
     pub findings: Vec<Finding>,
 }
 
-/// The reason for which there is no result. It is displayed as text for users.
+/// Reason why a command has no result; `Display` formats it for users.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -102,9 +102,9 @@ pub fn lint(
     if readable { Ok(findings) } else { Err(Refusal { message: String::new(), findings }) }
 }
 
-/// Returns the findings of `onnx-lint` as rows of a table. A file that cannot be read is a row.
+/// Returns the findings of `onnx-lint` as rows of a table. A file that cannot be read gets a row, too.
 ///
-/// `known` has URIs as rows show them, with ETags: a file that still has its ETag has no row.
+/// `known` lists URIs, without credentials and query, with ETags; a file that still has the listed ETag has no row.
 ///
 /// # Errors
 /// The arguments or the configuration are invalid.
@@ -155,7 +155,8 @@ fn run<A: Parser>(
     match parsed {
         Ok(Ok(args)) => failure::code(guarded(tool, || work(&args)).and_then(|ended| ended)),
         Ok(Err(made)) => failure::code(output::print_bytes(&made).map(|()| Status::Clean)),
-        // Help, the version, or an error in the arguments. A failure to print it cannot be reported anywhere.
+        // Clap returns help, the version and errors in the arguments as an error. A failure to print that error
+        // cannot be reported anywhere.
         Err(said) => match confusion::message(tool, &said, &args) {
             Some(message) => failure::code(Err(Failure::new(message))),
             None => {

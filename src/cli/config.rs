@@ -24,10 +24,10 @@ pub struct Config {
     /// The folder of the file; paths in the file are relative to it.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// The file itself; empty for the default configuration.
+    /// The path of the file; empty for the default configuration.
     #[serde(skip)]
     pub file: PathBuf,
-    /// For each entry of `suppress`, the place of its list `rules` in the file.
+    /// For each entry of `suppress`, the location of its list `rules` in the file.
     #[serde(skip)]
     pub places: Vec<TextPlace>,
     pub select: Option<Vec<String>>,
@@ -157,7 +157,7 @@ impl Configs {
     pub fn new(file: Option<&Path>, isolated: bool) -> Result<Self, Failure> {
         let fixed = match file {
             Some(path) => {
-                let missing = || Failure::at(path, "there is no [tool.onnx-lint] in it");
+                let missing = || Failure::at(path, "the file has no table [tool.onnx-lint]");
                 Some(Arc::new(Config::read(path)?.ok_or_else(missing)?))
             }
             None => isolated.then(Arc::default),
@@ -167,7 +167,7 @@ impl Configs {
 
     /// Returns the configuration of the command line, else the nearest one in `folder` or above.
     ///
-    /// If there is neither, the default configuration is returned.
+    /// If neither the command line nor a folder has a configuration file, the default configuration is returned.
     pub fn for_folder(&self, folder: &Path) -> Result<Arc<Config>, Failure> {
         if let Some(fixed) = &self.fixed {
             return Ok(fixed.clone());

@@ -38,7 +38,7 @@ const CONFUSIONS: &[(&str, &[&str], &str)] = &[
     ("onnx-fix", &["--explain"], "run `onnx-lint --explain RULE`"),
 ];
 
-/// Returns the message for an option in [`CONFUSIONS`]; `None` for other errors.
+/// Returns the message for an error about an option in [`CONFUSIONS`]; `None` for any other error.
 pub fn message(tool: &str, error: &clap::Error, args: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_confusion =

@@ -1,6 +1,6 @@
 //! `--generate`, a hidden option for packagers: shell completions and man pages.
 //!
-//! Both are generated from the argument definitions.
+//! Completions and man pages are generated from the argument definitions.
 
 use std::ffi::OsString;
 

@@ -23,7 +23,7 @@ pub use failure::{Failure, Status};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The version of the tools, with the commit if a release named it.
+/// The version of the tools, with the commit if `ONNX_LINT_COMMIT` was set in the build.
 pub const VERSION: &str = env!("ONNX_LINT_VERSION");
 
 /// Creates the thread pool of `--jobs`, which processes files in parallel.

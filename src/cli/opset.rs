@@ -9,7 +9,7 @@ pub fn parse(text: &str) -> Result<i64, String> {
     known(opset)
 }
 
-/// Returns the opset if that version exists.
+/// Returns the opset if ONNX has an opset with this number.
 pub fn known(opset: i64) -> Result<i64, String> {
     let latest = schema::latest("").map_or(0, i64::from);
     match (1..=latest).contains(&opset) {

@@ -31,12 +31,12 @@ pub fn warn(text: &str) {
     drop(io::stderr().write_all(text.as_bytes()));
 }
 
-/// Writes `text` to `file`, or to standard output if it is `None` or `-`.
+/// Writes `text` to `file`, or to standard output if `file` is `None` or `-`.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     write_bytes(text.as_bytes(), file)
 }
 
-/// Writes `bytes` to `file`, or to standard output if it is `None` or `-`.
+/// Writes `bytes` to `file`, or to standard output if `file` is `None` or `-`.
 pub fn write_bytes(bytes: &[u8], file: Option<&Path>) -> Result<(), Failure> {
     match file.filter(|path| *path != Path::new("-")) {
         None => print_bytes(bytes),
@@ -65,7 +65,7 @@ pub struct Color {
 /// The value of `--color` and `--table`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// On a terminal; for color, unless `TERM` is `dumb`.
+    /// Used on a terminal; color is not used if `TERM` is `dumb`.
     /// Color is also used if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, and never if `NO_COLOR` is set
     /// (<https://no-color.org>).
     #[default]
@@ -74,7 +74,7 @@ pub enum When {
     Never,
 }
 
-/// Returns the rendering options for `file`, or for standard output if it is `None`.
+/// Returns the rendering options for `file`, or for standard output if `file` is `None`.
 pub fn look_of(file: Option<&Path>, color: When) -> Look {
     match file {
         None => look(&io::stdout(), color),

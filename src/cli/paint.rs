@@ -14,7 +14,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Returns the parameter of the ANSI escape sequence that selects it.
+    /// Returns the parameter of the ANSI escape sequence that selects the style.
     fn code(self) -> u8 {
         match self {
             Style::Bold => 1,

@@ -7,7 +7,7 @@ use crate::remote::Uri;
 
 /// Returns the absolute path without `.` and `..`.
 ///
-/// It does not follow symlinks, since a file of a repository may be a link to a place outside.
+/// Symlinks are not followed, since a file of a repository may be a link to a file outside of the repository.
 pub fn absolute(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
@@ -30,7 +30,7 @@ pub fn below(path: &Path, folder: &Path) -> Option<String> {
     (relative != Path::new("")).then(|| slashes(relative))
 }
 
-/// Refuses a URI, for commands that read files of this machine only.
+/// Rejects a URI, for commands that only read local files.
 pub fn local(path: &Path) -> Result<&Path, Failure> {
     let shown = match Uri::parse(&path.to_string_lossy()) {
         None => return Ok(path),

@@ -1,7 +1,7 @@
 //! Progress line of long runs.
 //!
-//! It is drawn on standard error if that is a terminal that can move the cursor (`TERM`), the run is not quiet, and it
-//! takes more than a second. It is erased at the end.
+//! The line is drawn on standard error if standard error is a terminal that can move the cursor (`TERM`), the
+//! run is not quiet, and the run takes more than a second. The line is erased at the end.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

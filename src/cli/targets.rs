@@ -1,4 +1,4 @@
-//! `--target`, `--targets` and `--list-targets`.
+//! Target profiles of `--target`, `--targets` and `--list-targets`.
 
 use std::io::stderr;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub fn load(folders: &[PathBuf], color: When) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {
         if !has_files(folder, EXTENSION) {
-            return Err(Failure::at(folder, format!("--targets: there is no .{EXTENSION} file in it")));
+            return Err(Failure::at(folder, format!("--targets: the folder has no .{EXTENSION} file")));
         }
         let failure = |error| Failure::at(folder, format!("--targets: {}", reason(&error)));
         let faults = targets.add_folder(folder).map_err(failure)?;

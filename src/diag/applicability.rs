@@ -3,8 +3,8 @@
 /// Whether a fix is applied by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Applicability {
-    /// Keeps correct results equal; applied by default.
+    /// The fix does not change correct results, and is applied by default.
     Safe,
-    /// May change values or shapes; requires `--unsafe-fixes`.
+    /// The fix may change values or shapes, and requires `--unsafe-fixes`.
     Unsafe,
 }

@@ -1,4 +1,4 @@
-//! Findings: a problem, its place, its consequences, and the fix.
+//! Findings: a problem, its location, its consequences, and the fix.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use super::rewrite::Rewrite;
 /// Severity of a finding. An `Error` must be provable from the available evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// Correct, but the graph could be simpler. Only shown on request.
+    /// The model is correct, but could be simpler; hints are only shown on request.
     Hint,
-    /// Worth knowing, and possibly intended.
+    /// The finding is worth knowing, but the behavior may be intended.
     Info,
-    /// Probably wrong, or wrong for some inputs, devices or runtime versions.
+    /// The model is probably wrong, or is wrong for some inputs, devices or runtime versions.
     Warning,
-    /// Certainly wrong: it fails, or its results differ from the source.
+    /// The model is certainly wrong: a run fails, or results differ from those of the source.
     Error,
 }
 
@@ -55,16 +55,16 @@ impl FromStr for Level {
 /// Fix that `onnx-fix` offers for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Whether it is applied by default.
+    /// Whether the fix is applied by default.
     pub applicability: Applicability,
     /// Description, as the predicate of a sentence about onnx-fix: "replaces {2,12} by {0,12}".
     pub summary: String,
 }
 
-/// Message at another place that helps to understand a finding.
+/// Message at another location that helps to understand a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Place of the message.
+    /// Location of the message.
     pub place: Place,
     /// Message, as part of a sentence.
     pub message: String,
@@ -83,17 +83,17 @@ pub struct Finding {
     pub level: Level,
     /// Problem in one sentence without a full stop, naming the values.
     pub message: String,
-    /// Place of the problem in the linted file; `source` has the Python line.
+    /// Location of the problem in the linted file; `source` has the Python line.
     pub place: Place,
     /// Short label of `place`, shown below it; may be empty.
     pub label: String,
     /// Python line that `place` came from, if known.
     pub source: Option<SourcePlace>,
-    /// Notes: why it matters, and other remarks.
+    /// Notes: why the problem matters, and other remarks.
     pub notes: Vec<String>,
     /// Help: instructions to resolve the problem, in the source (PyTorch) if the cause is there.
     pub help: Option<String>,
-    /// Related places, each with a message.
+    /// Related locations, each with a message.
     pub related: Vec<Related>,
     /// Fix that `onnx-fix` offers, if any.
     pub fix: Option<Fix>,
@@ -123,7 +123,7 @@ pub struct Anchor {
 /// Parts of a fingerprint that do not depend on where the repository or its sources are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// Path of the file that is equal in every checkout; empty if unknown.
+    /// Path of the file, equal in every checkout of the repository; empty if unknown.
     pub file: Arc<str>,
     /// File name, function and code of a finding in Python; empty for other findings.
     pub code: Arc<str>,
@@ -132,7 +132,7 @@ pub struct Identity {
 }
 
 impl Finding {
-    /// Creates a finding with only its identity, message and place.
+    /// Creates a finding with only its identity, message and location.
     pub fn new(code: &str, rule: &str, level: Level, message: impl Into<String>, place: Place) -> Self {
         let source = place.source().cloned();
         Finding {
@@ -157,7 +157,7 @@ impl Finding {
         }
     }
 
-    /// Adds a label below the place.
+    /// Adds a label below the location.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
@@ -175,13 +175,13 @@ impl Finding {
         self
     }
 
-    /// Adds a related place with a message.
+    /// Adds a related location with a message.
     pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
         self.related.push(Related { place, message: message.into() });
         self
     }
 
-    /// Sets the Python line that the place came from, if known.
+    /// Sets the Python line that the location came from, if known.
     pub fn source(mut self, source: Option<SourcePlace>) -> Self {
         self.source = source;
         self
@@ -194,10 +194,10 @@ impl Finding {
     }
 
     /// Returns a stable fingerprint of this finding.
-    /// It does not change when the model is exported again with another batch size or opset, when its
-    /// sources are unavailable, or when the repository is moved. It is a hash of the rule, the file in its
-    /// repository, the operator, the module path, the Python code, and the number of identical findings
-    /// before it. Line numbers are not included.
+    /// The fingerprint does not change when the model is exported again with another batch size or opset,
+    /// when the sources are unavailable, or when the repository is moved. The fingerprint is a hash of the
+    /// rule, the file in its repository, the operator, the module path, the Python code, and the number of
+    /// identical findings before this one. Line numbers are not included.
     pub fn fingerprint(&self) -> String {
         let Identity { file, code, twin } = &self.identity;
         let twin = if *twin > 0 { twin.to_string() } else { String::new() };

@@ -1,4 +1,4 @@
-//! Diagnostics: findings, their places, the sink that collects them, and renderers.
+//! Diagnostics: findings, their locations, the sink that collects them, and renderers.
 
 pub mod applicability;
 mod counted;

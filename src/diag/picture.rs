@@ -40,10 +40,10 @@ pub enum ShapeKind {
 /// Value that flows between two shapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Index of the shape that produces it.
+    /// Index of the shape that produces the value.
     pub from: usize,
-    /// Index of a shape that uses it.
+    /// Index of a shape that uses the value.
     pub to: usize,
-    /// Type, as far as known.
+    /// Type of the value, as far as known.
     pub label: String,
 }

@@ -1,11 +1,11 @@
-//! Places of findings: files, byte offsets, Python lines, nodes of graphs, and spans of text.
+//! Locations of findings: files, byte offsets, Python lines, nodes of graphs, and spans of text.
 
 use std::sync::Arc;
 
 /// Python line that produced a node, or that is itself linted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourcePlace {
-    /// Path as recorded by the exporter; `--path-map` is applied when it is read or shown.
+    /// Path as recorded by the exporter; `--path-map` is applied when the path is used or shown.
     pub file: Arc<str>,
     /// 1-based line.
     pub line: u32,
@@ -17,7 +17,7 @@ pub struct SourcePlace {
     pub code: Option<Arc<str>>,
     /// Python function that contains the line, if recorded.
     pub function: Option<Arc<str>>,
-    /// Cell that contains the line, if the file is a notebook. Columns are those of the cell.
+    /// Cell that contains the line, if the file is a notebook. `column` refers to the line of the cell.
     pub cell: Option<Cell>,
 }
 
@@ -31,7 +31,8 @@ pub struct Cell {
 }
 
 impl SourcePlace {
-    /// Returns the place as text: `net.py:7:4`, or `net.ipynb:cell 3:7:4`. An unknown column is omitted.
+    /// Returns the location as text: `net.py:7:4`, or `net.ipynb:cell 3:7:4`.
+    /// An unknown column is omitted.
     pub fn locus(&self) -> String {
         let column = if self.column > 0 { format!(":{}", self.column) } else { String::new() };
         match self.cell {
@@ -46,17 +47,17 @@ impl SourcePlace {
 pub struct GraphPlace {
     /// Name of the graph, as a path through the nodes that own it (`main/If_3.then_branch`).
     pub graph: Arc<str>,
-    /// Name of the node, else its first output in quotes, else its operator; empty if it is no node.
+    /// Name of the node, else its first output in quotes, else its operator; empty without a node.
     pub node: Arc<str>,
-    /// 1-based position of the node in its graph, and the number of nodes; (0, 0) if it is not a node.
+    /// 1-based position of the node in its graph, and the number of nodes; (0, 0) without a node.
     pub position: (u32, u32),
     /// Node or declaration as a line of ONNX text, with long constants shortened.
     pub text: Arc<str>,
     /// Relevant part of `text`, in bytes.
     pub span: (u32, u32),
-    /// The same part in the file, if the model was read from ONNX text.
+    /// Location of `span` in the file, if the model was read from ONNX text.
     ///
-    /// Its `text` is empty if the line is long.
+    /// The `text` of this location is empty if the line is long.
     pub at: Option<TextPlace>,
 }
 
@@ -73,7 +74,7 @@ pub struct TextPlace {
     pub text: Arc<str>,
 }
 
-/// Place of a finding, or of a related message.
+/// Location of a finding, or of a related message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// Whole file.
@@ -89,7 +90,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the Python line, if this is one.
+    /// Returns the Python line of a [`Place::Source`].
     pub fn source(&self) -> Option<&SourcePlace> {
         match self {
             Place::Source(source) => Some(source),
@@ -97,7 +98,7 @@ impl Place {
         }
     }
 
-    /// Returns the node or graph place, if this is one.
+    /// Returns the graph location of a [`Place::Graph`].
     pub fn graph(&self) -> Option<&GraphPlace> {
         match self {
             Place::Graph(graph) => Some(graph),

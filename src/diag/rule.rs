@@ -10,12 +10,12 @@ pub struct RuleId {
     pub code: &'static str,
     /// Name, such as `baked-shape`.
     pub name: &'static str,
-    /// Level of the rule; findings may have another.
+    /// Level of the rule; findings may have another level.
     pub level: Level,
 }
 
 impl RuleId {
-    /// Returns the rule with another level.
+    /// Returns a copy of the rule id with the level `level`.
     pub const fn at(self, level: Level) -> Self {
         RuleId { level, ..self }
     }

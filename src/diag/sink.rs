@@ -26,7 +26,7 @@ impl Sink {
 
     /// Returns the findings in the order of addition, without duplicates.
     ///
-    /// Findings are duplicates if rule, place and message are equal.
+    /// Findings are duplicates if rule, location and message are equal.
     pub fn finish(self) -> Vec<Finding> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut findings = self.findings;

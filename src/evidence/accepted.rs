@@ -45,7 +45,7 @@ pub fn accepted(model: &Model, spans: Option<&TextSpans>) -> Vec<Accepted> {
     found
 }
 
-/// Parses the rules of `EXP001, DTY: why`.
+/// Parses a list of rules, which a colon and a reason may follow: `EXP001, DTY: why`.
 fn words(text: &str) -> Vec<String> {
     let rules = text.split(':').next().unwrap_or("");
     rules.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()

@@ -1,4 +1,4 @@
-//! Facts about a model that tables of many models have.
+//! Facts about a model, shown in tables that compare models.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

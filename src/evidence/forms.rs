@@ -18,7 +18,7 @@ use crate::targets::Profile;
 const MOST_ASKED: usize = 32;
 
 /// Adds help to findings about unsupported nodes.
-/// It names the replacement that `onnx-fix --target` finds for the node, or states that it finds none.
+/// The help names the replacement that `onnx-fix --target` finds for the node, or states that there is none.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
@@ -75,12 +75,12 @@ fn help_for(
         times => format!("{times} × `{}`", run[0]),
     });
     let form = runs.collect::<Vec<_>>().join(" + ");
-    (outcome.changed && !form.is_empty()).then(|| format!("{command} replaces it with {form}"))
+    (outcome.changed && !form.is_empty()).then(|| format!("{command} replaces this node with {form}"))
 }
 
 /// Extracts one node of the main graph as a model; its operands become inputs, or stay constants.
-/// Returns `None` for calls of functions, and for nodes of other graphs, with subgraphs, or with operands
-/// of unknown type.
+/// Returns `None` for a function call, and for a node that is in another graph, has a subgraph, or has an
+/// output or a nonconstant input of unknown type.
 fn alone(model: &Model, facts: &Facts, id: NodeId) -> Option<Model> {
     let node = &model.nodes[id];
     if node.graph != model.main || node.graphs().next().is_some() || model.callee(id).is_some() {

@@ -16,15 +16,15 @@ use crate::remote::Source;
 pub struct Input {
     /// Name in findings: the path as given, with forward slashes.
     pub name: Arc<str>,
-    /// Path; `None` if it is not a file.
+    /// Path; `None` if the input is not a file.
     pub path: Option<PathBuf>,
-    /// Whether it was named explicitly, rather than found in a directory; named files must be lintable.
+    /// Whether the file was named explicitly, not found in a directory; named files must be lintable.
     pub named: bool,
-    /// Kind of file, if it is not determined by its content.
+    /// Kind of file, if it is not to be determined from the content.
     pub kind: Option<Kind>,
     /// Content, if it is in memory and need not be read.
     pub content: Option<Bytes>,
-    /// Remote file, if it is at a URI.
+    /// Remote file, if the input is at a URI.
     pub remote: Option<Source>,
 }
 
@@ -49,7 +49,7 @@ impl Input {
         Input { name, path: None, named: true, kind: None, content: None, remote: Some(remote) }
     }
 
-    /// Returns the directory of the file, or the current one if it is not a file.
+    /// Returns the directory of the file, or the current directory if the input is not a file.
     pub fn folder(&self) -> &Path {
         match self.path.as_deref().and_then(Path::parent) {
             Some(folder) if folder != Path::new("") => folder,
@@ -57,7 +57,7 @@ impl Input {
         }
     }
 
-    /// Returns the kind of file, by its name and content; `None` if it cannot be read.
+    /// Returns the kind of file, by its name and content; `None` if the file cannot be read.
     pub fn sniff(&self) -> Option<Kind> {
         let start = || match &self.remote {
             Some(remote) => Some(remote.file().ok()?.start()),
@@ -66,7 +66,7 @@ impl Input {
         self.kind.or_else(|| Some(sniff(&self.name, &start()?)))
     }
 
-    /// Reads its content.
+    /// Reads the content of the input.
     ///
     /// # Errors
     /// The file cannot be read; the message is meant for users.

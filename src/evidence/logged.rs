@@ -15,7 +15,7 @@ use crate::source::SourceFiles;
 pub struct Matched {
     /// Findings to report for the model.
     pub findings: Vec<Finding>,
-    /// Indices of the log findings that the model reports, or makes obsolete.
+    /// Indices of the log findings that are reported for the model, or that its graph makes obsolete.
     pub indices: Vec<usize>,
 }
 
@@ -62,8 +62,8 @@ pub fn matched(
 }
 
 /// Lowers the level of findings about traced constants, except for branches on elements.
-/// The log does not show whether they are faults: the size may be constant, or all inputs may take the
-/// same branch.
+/// The log does not show whether a traced constant is a fault: a size may be constant, or all inputs may
+/// take the same branch.
 fn proved_or_remark(finding: Finding) -> Finding {
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
     let is_branch = *finding.code == *rule_ids::TRACED_BRANCH.code;
@@ -94,12 +94,12 @@ fn node_from(model: &Model, locator: &Locator, finding: &Finding) -> Option<Node
     model.nodes.ids().find(from_line)
 }
 
-/// Returns a copy of a finding at a node; related places in the log become notes.
+/// Returns a copy of a finding at a node; related locations in the log become notes.
 fn at_node(finding: &Finding, locator: &Locator, node: NodeId) -> Finding {
     let mut moved = Finding {
         file: "".into(),
         place: locator.node(node, Part::Whole),
-        label: "this node comes from that line".to_owned(),
+        label: "this node comes from the reported source line".to_owned(),
         anchor: locator.anchor(node),
         related: Vec::new(),
         ..finding.clone()

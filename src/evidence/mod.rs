@@ -35,11 +35,11 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// Whether the file could be read, and its tensors are valid.
     pub readable: bool,
-    /// Indices of the exporter log's findings that this file reports, or makes obsolete.
+    /// Indices of the log findings that are reported for this file, or that its graph makes obsolete.
     pub matched_log_findings: Vec<usize>,
     /// Suppressions in the model itself.
     pub accepted: Vec<Accepted>,
-    /// Facts about the model; `None` if the file is no readable model.
+    /// Facts about the model; `None` if the file is not a readable model.
     pub facts: Option<Facts>,
 }
 
@@ -55,7 +55,7 @@ impl Linted {
 }
 
 /// Rules whose findings mean that a file is corrupt, because its tensors are invalid.
-/// Such a file fails the run, like an unreadable one; faults of its external data do not.
+/// A corrupt file fails the run, as an unreadable file does. Faults of external data do not fail the run.
 const UNTRUSTWORTHY: [RuleId; 1] = [rule_ids::BAD_TENSOR_DATA];
 
 /// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.
@@ -94,7 +94,7 @@ fn at_home(finding: Finding, file: &Arc<str>) -> Finding {
     if finding.file.is_empty() { Finding { file: file.clone(), ..finding } } else { finding }
 }
 
-/// Returns the sort key: findings are sorted by place, whichever rule reports them.
+/// Returns the sort key: findings are sorted by location, whichever rule reports them.
 fn order(finding: &Finding) -> (u8, Arc<str>, u64, u32, Arc<str>, String) {
     let (kind, group, first, second) = match &finding.place {
         Place::File => (0, Arc::from(""), 0, 0),
@@ -121,7 +121,7 @@ impl Content {
     }
 }
 
-/// Reads the model of an input; `None` if it has none.
+/// Reads the model of an input; `None` if the input has no readable model.
 pub fn model(input: &Input) -> Option<Model> {
     let content = match &input.remote {
         Some(remote) => remote::read(input, remote).ok()?,
@@ -173,7 +173,7 @@ fn lint_notebook(input: &Input, bytes: &[u8], options: &LintOptions) -> Linted {
     match python::lint_notebook(&text, &input.name, &options.sources) {
         Some(findings) => Linted::new(findings, true),
         None => {
-            let message = "the notebook cannot be read: it is no JSON with cells";
+            let message = "the notebook cannot be read: it is not a JSON document with cells";
             Linted::unreadable(rule_ids::UNREADABLE_MODEL.finding(message, Place::File))
         }
     }
@@ -205,7 +205,7 @@ fn lint_graph(
 }
 
 /// Keeps the most severe finding of each rule at each Python line.
-/// A log repeats faults: in warnings and in graphs.
+/// A log can show one fault twice: in a warning and in a graph.
 fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
     let mut known: FxHashMap<(Arc<str>, Arc<str>, u32), usize> = FxHashMap::default();
     let mut kept: Vec<Finding> = Vec::new();

@@ -16,7 +16,7 @@ use crate::torch::{self, Trace};
 pub fn lint(input: &Input, bytes: &Bytes, options: &LintOptions) -> Linted {
     let (exported, findings) = pt2::exported(bytes, Copies::LeftOut);
     let Some(exported) = exported else {
-        // The graph may still be readable.
+        // The graph may be readable although other parts of the program are not.
         let trace = pt2::read(bytes).0;
         let found = trace.iter().flat_map(|trace| graph(input, trace, options));
         return Linted::new(findings.into_iter().chain(found).collect(), trace.is_some());

@@ -1,4 +1,4 @@
-//! Linting of a remote file: of an ONNX model, only the parts that are needed are read.
+//! Linting of a remote file, which reads only the needed parts of an ONNX model.
 
 use std::io;
 

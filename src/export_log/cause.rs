@@ -8,7 +8,7 @@ use super::remark::{Input, Kind};
 use super::violation;
 use super::words::{after, first_word, quoted};
 
-/// Returns the fault behind an exception; `None` if its message is unknown.
+/// Returns the fault behind an exception; `None` if the message is unknown.
 pub fn cause(class: &str, message: &str) -> Option<Kind> {
     specialized(message)
         .or_else(|| data_dependent(class, message))
@@ -40,7 +40,7 @@ fn specialized(message: &str) -> Option<Kind> {
         .or_else(|| violation::equal(message).map(|(one, other)| Kind::Equal { one, other }))
 }
 
-/// Parses `inputs[0].shape[1]` or `L['x'].size()[1]`.
+/// Parses the input and the axis of a size, such as `inputs[0].shape[1]` or `L['x'].size()[1]`.
 fn dimension(text: &str) -> (Input, Option<u32>) {
     if let Some(rest) = text.strip_prefix("L['") {
         return named_dimension(rest);
@@ -50,7 +50,7 @@ fn dimension(text: &str) -> (Input, Option<u32>) {
     (input.map_or(Input::Unknown, Input::Position), axis)
 }
 
-/// Parses `x'].size()[1]`.
+/// Parses the input and the axis of a size after the text `L['`, such as `x'].size()[1]`.
 fn named_dimension(text: &str) -> (Input, Option<u32>) {
     let Some((name, rest)) = text.split_once("']") else { return (Input::Unknown, None) };
     let axis = rest.strip_prefix(".size()[").and_then(number).and_then(|axis| u32::try_from(axis).ok());

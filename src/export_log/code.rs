@@ -7,7 +7,7 @@ pub fn reads_shape(code: &str) -> bool {
 
 /// Returns true if a line branches on elements of a tensor: `if x.sum() > 0:`.
 ///
-/// Assertions, and conditions that begin with an attribute of the model, do not count.
+/// Returns false for assertions, and for conditions that begin with an attribute of the model.
 pub fn branches_on_elements(code: &str) -> bool {
     const REDUCTIONS: [&str; 11] = [
         ".sum()", ".mean()", ".max()", ".min()", ".amax()", ".amin()", ".any()", ".all()", ".norm()",
@@ -43,7 +43,7 @@ pub fn of_model(condition: &str) -> bool {
 
 /// Returns true if a condition compares only names with integers: `h % 8 != 0 or w > 64`.
 ///
-/// Such names are mostly sizes that an earlier line read. Comparisons with `None` are ignored, because
+/// Compared names are mostly sizes that an earlier line read. Comparisons with `None` are ignored, because
 /// their results rarely depend on the input.
 pub fn compares_counts(condition: &str) -> bool {
     let condition = &condition.replace(" is not None", "").replace(" is None", "");
@@ -63,10 +63,10 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
-/// Returns true if a line converts to numbers, and only by functions of names and arithmetic on them.
+/// Returns true if a line computes Python numbers only from names: `int(h / 2)` or `np.arange(w)`.
 ///
-/// The functions are `int`, `round`, and those of `math` and `np`. In `int(h)` and `np.arange(w)`, such names are
-/// mostly sizes that an earlier line read.
+/// The recognized functions are `int`, `round`, and all functions of `math` and `np`. Arguments must be
+/// arithmetic on names and numbers; the names are mostly sizes that an earlier line read.
 pub fn is_of_counts(code: &str) -> bool {
     let by_method = [".item()", ".tolist()", "float(", ".numpy("].iter().any(|call| code.contains(call));
     let mut conversions =
@@ -105,7 +105,7 @@ fn is_arithmetic(argument: &str) -> bool {
         && calls.into_iter().all(|name| name.is_empty() || makes_number(name))
 }
 
-/// Returns true if all conversions of tensors read attributes of the model: `self.steps.item()`.
+/// Returns true if a line converts only attributes of the model to numbers: `self.steps.item()`.
 pub fn is_state(code: &str) -> bool {
     let receiver = |before: &str| -> bool {
         let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);

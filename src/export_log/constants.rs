@@ -11,7 +11,7 @@ pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     if !from_numpy && (is_literal_call(function, code) || is_size_call(function, code)) {
         return None;
     }
-    // Other constants, such as `np.hanning(8)`, may also be the same for every input.
+    // A constant that reads no size or value, such as `np.hanning(8)`, may be the same for every input.
     let reads = [".shape", ".size(", "len(", ".numpy(", ".item(", ".tolist(", "float(", "int("];
     let varies = reads.iter().any(|read| code.contains(read));
     Some(Words {

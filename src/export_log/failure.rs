@@ -8,13 +8,13 @@ use crate::source::{Frame, frames, is_library};
 /// An exception printed by Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure<'a> {
-    /// Class, such as `torch.onnx.errors.UnsupportedOperatorError`; empty if the log does not show it.
+    /// Class of the exception, such as `torch.onnx.errors.UnsupportedOperatorError`; empty if unknown.
     pub class: &'a str,
     /// Message, which may have many lines.
     pub message: &'a str,
     /// Stack, outermost frame first; empty without a traceback.
     pub stack: &'a str,
-    /// 0-based line of the class in the log.
+    /// 0-based line of the log that names the class.
     pub log_line: usize,
     /// 0-based lines of the log from the traceback to the end of the message.
     pub lines: Range<usize>,
@@ -93,7 +93,7 @@ fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>
     (Failure { class, message, stack, log_line: class_at, lines: start..end }, end)
 }
 
-/// Returns true for the line with the class: the first one indented no deeper than the traceback.
+/// Returns true if a line may name the exception class: it is not indented deeper than the traceback.
 fn is_class_line(line: &str, indent: usize) -> bool {
     let depth = line.len() - line.trim_start().len();
     !line.trim().is_empty() && depth <= indent && !line.trim_start().starts_with("File \"")
@@ -117,7 +117,7 @@ fn split_class(line: &str) -> (&str, &str) {
 
 /// Parses an exception without a traceback.
 ///
-/// Loggers (`[ERROR] package.SomeError: …`) and pytest (`E   SomeError: …`) print such lines.
+/// Loggers (`[ERROR] package.SomeError: …`) and pytest (`E   SomeError: …`) print exceptions in this form.
 fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     let text = line.strip_prefix("E  ").unwrap_or(line).trim_start();
     let (class, message) = text.split_once(": ")?;
@@ -152,7 +152,7 @@ fn join<'a>(text: &'a str, lines: &[&'a str]) -> &'a str {
     }
 }
 
-/// Texts of PyTorch before the stack of the user's code in a message.
+/// Texts in messages of PyTorch that precede a stack of the user's code.
 const USER_STACKS: [&str; 5] = [
     "The following call raised this error:",
     "from user code:",
@@ -164,8 +164,8 @@ const USER_STACKS: [&str; 5] = [
 impl Failure<'_> {
     /// Returns the stack frame in the code of the model.
     ///
-    /// The message may name this frame. Otherwise, it is the innermost user frame that PyTorch called. User
-    /// frames that PyTorch did not call belong to the export script.
+    /// If the message contains a user frame, returns this frame; otherwise, returns the innermost user frame
+    /// that PyTorch called. User frames that PyTorch did not call belong to the export script.
     pub fn model_frame(&self) -> Option<Frame> {
         let named = USER_STACKS.iter().filter_map(|mark| self.message.split_once(mark));
         let named = named.filter_map(|(_, stack)| frames(stack).into_iter().find(|f| !is_library(&f.file)));

@@ -172,12 +172,12 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
     let help = match since {
         Some(since) => format!("export with `opset_version={since}` or newer, which supports it"),
         None if operator.contains("::") => format!(
-            "rewrite it with supported operators, or register a lowering: \
+            "replace the operator by supported ones, or register a lowering: \
              `torch.onnx.register_custom_op_symbolic(\"{operator}\", fn, {})`",
             opset.unwrap_or(17)
         ),
         None => {
-            "rewrite it with supported operators, or register a lowering with `custom_translation_table` of \
+            "replace the operator by supported ones, or register a lowering with `custom_translation_table` of \
                  `torch.onnx.export(..., dynamo=True)`"
                 .to_owned()
         }
@@ -235,8 +235,9 @@ fn constant_output() -> Words {
         rule: rule_ids::CONSTANT_OUTPUT,
         level: Level::Error,
         message: "an output does not depend on any input".into(),
-        note: "the tracer found no path from the inputs to it: it is computed from constants, or outside of PyTorch",
-        help: "compute it from the inputs with torch functions, or remove it".into(),
+        note: "the tracer found no path from the inputs to the output, which is computed from constants, or \
+               outside of PyTorch",
+        help: "compute the output from the inputs with torch functions, or remove it".into(),
     }
 }
 
@@ -268,7 +269,7 @@ fn unconverted(requested: Option<u32>, kept: Option<u32>, message: &str) -> Word
         rule: rule_ids::EXPORT_FAILED,
         level: Level::Warning,
         message: format!("the model was written with {kept}: the conversion{to} failed: {message}"),
-        note: "the exporter converts the model after the export, and keeps it if that fails",
+        note: "if the conversion after the export fails, the exporter writes the unconverted model",
         help: format!("convert the model: `onnx-fix --opset {opset} MODEL.onnx`"),
     }
 }
@@ -279,7 +280,7 @@ fn failed(class: &str, message: &str) -> Words {
             rule: rule_ids::EXPORT_FAILED,
             level: Level::Info,
             message: "the log ends within a traceback: the exception is missing".into(),
-            note: "only the lines before it were read",
+            note: "only the lines before the traceback were read",
             help: "keep the whole output of the export (`python export.py > export.log 2>&1`)".into(),
         };
     }

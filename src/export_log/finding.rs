@@ -34,7 +34,7 @@ pub fn finding(remark: &Remark) -> Option<Finding> {
     Some(finding)
 }
 
-/// Returns the place in the log.
+/// Returns the position of a remark in the log.
 fn in_log(remark: &Remark) -> Place {
     let width = u32::try_from(remark.log_text.trim_end().chars().count()).unwrap_or(u32::MAX);
     Place::Text(TextPlace { line: remark.log_line, column: 1, width, text: remark.log_text.clone() })
@@ -90,7 +90,7 @@ fn branch(code: &str) -> Words {
     };
     Words {
         rule: rule_ids::TRACED_BRANCH,
-        // For sizes and attributes of the model, all intended inputs may take the same branch.
+        // All inputs may take the same branch if the condition depends on sizes or on model attributes.
         level: if asserts
             || of_model(condition(code))
             || reads_shape(code)
@@ -129,7 +129,7 @@ fn numpy_array(code: &str) -> Words {
 fn shape_value(code: &str) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
-        // Most such sizes are constant, as in `math.sqrt(q.shape[-1])`.
+        // Most sizes that become Python numbers are constant, as in `math.sqrt(q.shape[-1])`.
         level: Level::Info,
         message: format!(
             "{} converts a size to a Python number: the graph keeps the size of the example input",
@@ -170,12 +170,12 @@ fn iteration(remark: &Remark) -> Words {
     if unpacks {
         return Words {
             rule: rule_ids::UNROLLED_LOOP,
-            // It takes the same number of items in every run.
+            // Unpacking takes the same number of items in every run.
             level: Level::Info,
             message: format!(
                 "`{code}` unpacks a tensor: the graph has the number of items of the example input"
             ),
-            note: "Python, too, fails for another number of items",
+            note: "the Python code also fails if the number of items changes",
             help: "if the number of items varies, compute with the whole tensor".into(),
         };
     }
@@ -215,7 +215,8 @@ fn shared_write(references: u32, operator: &str) -> Words {
         ),
         note: "a traced graph has values, not memory: only the tensor in the write expression changes",
         help: match functional {
-            // An assignment, `y[0] = v`, is recorded as `copy_`. These methods have no out-of-place form.
+            // The tracer records an assignment, `y[0] = v`, as `copy_`.
+            // The methods `copy_`, `fill_` and `zero_` have no variant that returns a new tensor.
             "copy" | "fill" | "zero" => {
                 "create a new tensor, for example with `torch.where` or `torch.cat`, and \
                                          derive the other tensors from it"
@@ -323,7 +324,8 @@ fn training(operator: Option<&str>) -> Words {
             Some(operator) => format!("`{operator}` is exported in training mode"),
             None => "the model is exported in training mode".to_owned(),
         },
-        note: "Dropout then drops elements at random, and BatchNormalization uses the statistics of each batch",
+        note: "in training mode, Dropout drops elements at random, and BatchNormalization uses the statistics of each \
+               batch",
         help: "call `model.eval()` before the export, and leave `training` at `TrainingMode.EVAL`".into(),
     }
 }
@@ -345,7 +347,7 @@ fn recurrent_batch() -> Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Warning,
         message: "a recurrent layer has an initial state with the batch size of the example input".into(),
-        note: "without `h0`, the layer creates zeros of that batch size, which become a constant of the graph",
+        note: "without `h0`, the layer creates zeros of the example batch size, which become a constant",
         help: "pass the initial state as an input, or export with a batch of 1".into(),
     }
 }

@@ -142,7 +142,7 @@ impl Log<'_> {
 
     /// Returns the failed conversion to another opset that an exception of the converter reports.
     ///
-    /// The exporter announces it, and then writes the model with the opset of its own implementations.
+    /// The exporter logs the failure, and then writes the model with the opset of its own implementations.
     fn unconverted(&self, failure: &Failure) -> Option<Kind> {
         const MAX_LINES: usize = 8;
         let before = &self.lines[..failure.lines.start];
@@ -188,7 +188,7 @@ impl Log<'_> {
 
     /// Returns the node that could not be converted.
     ///
-    /// This is the last node of the operator in the last graph before the exception.
+    /// The last node of the operator in the last graph before the exception is assumed to have failed.
     fn converted(&self, kind: &Kind, before: usize) -> Option<Node<'_>> {
         let operator = match kind {
             Kind::Unsupported { operator, .. } => operator.as_str(),

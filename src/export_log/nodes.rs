@@ -69,10 +69,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the node that changes a size in place, about which PyTorch warned.
+/// Returns the node that PyTorch warned about because it changes a size in place.
 ///
-/// In the final graph, readers of the old size read the changed one instead, usually twice (`Add(v, v)`). Without
-/// such a reader, returns the first arithmetic on a size.
+/// In the final graph, readers of the old size read the changed size instead, usually twice (`Add(v, v)`).
+/// If no node reads the changed size, returns the first arithmetic on a size.
 pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     let mut sizes = FxHashSet::default();
     let mut first = None;

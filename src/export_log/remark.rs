@@ -19,13 +19,13 @@ pub struct Remark {
     pub log_line: u32,
     /// Text of that line.
     pub log_text: Arc<str>,
-    /// Whether the log attributes it to a line of PyTorch, which users cannot change.
+    /// Whether the log attributes the remark to PyTorch's own code instead of the user's code.
     pub in_library: bool,
     /// False if `place` is only a likely cause, found by a search in the sources.
     pub certain: bool,
     /// Number of occurrences for this place.
     pub count: u32,
-    /// Further details of the exporter: other axes, and suggested fixes.
+    /// Further violated constraints and suggested fixes in the message of the exporter.
     pub details: Vec<String>,
 }
 
@@ -41,26 +41,26 @@ pub enum PythonType {
     Array,
 }
 
-/// Fault of a remark. Texts in quotes are from the message of PyTorch.
+/// Fault of a remark. Quoted texts are warnings and exceptions of PyTorch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// "Converting a tensor to a Python …".
+    /// The warning "Converting a tensor to a Python …".
     PythonValue(PythonType),
-    /// "torch.tensor results are registered as constants in the trace".
+    /// The warning "torch.tensor results are registered as constants in the trace".
     ConstantTensor { function: String },
-    /// "Iterating over a tensor".
+    /// The warning "Iterating over a tensor".
     Iteration,
-    /// "Using len to get tensor shape".
+    /// The warning "Using len to get tensor shape".
     Length,
-    /// "There are N live references to the data region being modified … operator NAME".
+    /// The warning "There are N live references to the data region being modified … operator NAME".
     SharedWrite { references: u32, operator: String },
-    /// "In-place op on output of tensor.shape".
+    /// The warning "In-place op on output of tensor.shape".
     ShapeWrite,
-    /// "ONNX Preprocess - Removing mutation from node aten::add_ on block input: 'x'".
+    /// The warning "ONNX Preprocess - Removing mutation from node aten::add_ on block input: 'x'".
     MutationRemoved { operator: String, value: String },
-    /// "Exporting aten::index operator of advanced indexing … If indices include negative values".
+    /// The warning "Exporting aten::index operator of advanced indexing …" about negative indices.
     AdvancedIndex,
-    /// "Only consecutive 1-d tensor indices are supported in exporting aten::index_put".
+    /// The exception "Only consecutive 1-d tensor indices are supported in exporting aten::index_put".
     IndexPutNonConsecutive,
     /// A dynamic axis that must have one size: "specialized it to be a constant (2)".
     Specialized { input: Input, axis: Option<u32>, size: Option<i64> },
@@ -77,17 +77,19 @@ pub enum Kind {
     DataDependentNumber { expression: String },
     /// NumPy needs the values of a tensor that has none during the export.
     NumpyCall,
-    /// An unsupported operator; `since` is the first opset that supports it.
+    /// An unsupported operator; `since` is the first opset that supports the operator.
     Unsupported { operator: String, opset: Option<u32>, since: Option<u32> },
     /// A `torch.autograd.Function` without `symbolic`.
     PythonOperator { name: String },
     /// A dictionary or a string among the outputs.
     DictOutput { fatal: bool },
-    /// "output of traced region did not have observable data dependence with trace inputs".
+    /// The exception "output of traced region did not have observable data dependence with trace inputs".
     ConstantOutput,
-    /// "resize can't be represented in the JIT", "Tensor-valued Constant nodes differed in value".
+    /// The warning "resize can't be represented in the JIT", or "Tensor-valued Constant nodes differed in
+    /// value".
     Untraced { what: String },
-    /// "Graphs differed across invocations", "Output nr 1. of the traced function does not match".
+    /// The warning "Graphs differed across invocations", or "Output nr 1. of the traced function does not
+    /// match".
     TraceDiffers,
     /// An unrecognized warning of the tracer.
     UnknownWarning { message: String },
@@ -97,7 +99,7 @@ pub enum Kind {
     UnknownDynamicAxis { name: String },
     /// A recurrent layer whose initial state has the traced batch size.
     RecurrentBatch,
-    /// "You are trying to export the model with onnx:Resize for ONNX opset version 10".
+    /// The warning "You are trying to export the model with onnx:Resize for ONNX opset version 10".
     ResizeSemantics,
     /// A runtime rejects a model, or fails in a run.
     Rejected(Rejection),
@@ -126,9 +128,9 @@ impl Remark {
             .map_or("", |code| without_comment(code).trim())
     }
 
-    /// Returns true if it is about a value that became a Python number or a constant during tracing.
+    /// Returns true if the remark is about a value that tracing turned into a Python number or a constant.
     ///
-    /// This is wrong only if the value varies with the input.
+    /// The trace is wrong only if the value varies with the input.
     pub fn is_of_a_value(&self) -> bool {
         matches!(
             self.kind,
@@ -136,9 +138,9 @@ impl Remark {
         )
     }
 
-    /// Returns true if the line is in an installed package, such as transformers or torchvision.
+    /// Returns true if the line is in an installed package, such as `transformers` or `torchvision`.
     ///
-    /// Most warnings about such lines are harmless, since working models cause them, too.
+    /// Most warnings about installed packages are harmless, since working models cause them, too.
     pub fn is_in_a_package(&self) -> bool {
         self.place.as_ref().is_some_and(|place| is_installed(&place.file))
     }

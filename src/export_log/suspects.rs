@@ -66,7 +66,7 @@ impl<'a> Suspects<'a> {
         }
         let named: Vec<_> =
             suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
-        // The log names the exported class, which has no such line: do not report a line of another class.
+        // The log names the exported class, which has no suspect line: do not report a line of another class.
         if named.is_empty() && has_named {
             return None;
         }
@@ -110,7 +110,7 @@ impl<'a> Suspects<'a> {
         !class.is_empty() && plain(stem) == plain(class)
     }
 
-    /// Returns the paths and texts of the files of the frames, and of the modules that they import.
+    /// Returns path and text of each frame's file, and of the modules that these files import.
     fn texts(&self, callers: &[Frame]) -> Vec<(String, Arc<str>)> {
         let mut found: Vec<(String, Arc<str>)> = Vec::new();
         for frame in callers {

@@ -48,7 +48,7 @@ fn conversions_to_python_values_are_reported() {
         check(&converting(into, code), &[&at_7(rule)]);
     }
     check(&converting("Python boolean", "assert x.shape[0] == 2"), &["traced-branch info /app/net.py:7"]);
-    // Values of sizes and of attributes may be the same for every input.
+    // Level info: a size or an attribute of the model may be the same for every input.
     for (into, code, rule) in [
         ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
         ("Python float", "s = q / math.sqrt(q.size(-1))", "baked-shape"),
@@ -72,7 +72,7 @@ fn constants_are_reported_unless_literal() {
     let warned = |function: &str, code: &str| {
         format!("/app/net.py:7: TracerWarning: {function} {CONSTANTS}\n  {code}\n")
     };
-    // The line does not show whether these values depend on the input.
+    // Level info: the line does not show whether the constant depends on the input.
     let perhaps = "numpy-constant info /app/net.py:7";
     let wrong = "numpy-constant warning /app/net.py:7";
     check(&warned("torch.tensor", "y = x + torch.tensor([[1., -2e3], [True, 4]], dtype=torch.float32)"), &[]);

@@ -53,7 +53,9 @@ impl Guard {
     }
 }
 
-/// Parses `You marked L['x'].size()[1] as dynamic but your code specialized it to be a constant (2)`.
+/// Describes the only possible size of a dynamic axis, as stated in a line of the message.
+///
+/// The line is `You marked L['x'].size()[1] as dynamic but your code specialized it to be a constant (2)`.
 fn fixed(line: &str) -> Option<String> {
     let (axis, rest) = after(line, "You marked ")?.split_once(" as dynamic")?;
     let size = after(rest, "to be a constant (")?.split(')').next()?;
@@ -70,7 +72,7 @@ fn lines(message: &str) -> impl Iterator<Item = &str> {
     message.lines().filter(|line| line.trim_start().starts_with("- "))
 }
 
-/// Rewrites `L['x'].size()[1]` as `x.shape[1]`.
+/// Rewrites sizes of inputs as Python expressions: `L['x'].size()[1]` as `x.shape[1]`.
 fn plain(text: &str) -> String {
     text.replace("L['", "").replace("']", "").replace(".size()[", ".shape[").trim().to_owned()
 }

@@ -63,7 +63,7 @@ fn split(line: &str) -> (Option<&str>, &str) {
 fn location(head: &str) -> Option<(&str, u32)> {
     let (path, line) = head.trim_end().strip_suffix(':')?.rsplit_once(':')?;
     let absolute = [" /", ":/", "]/"].iter().filter_map(|mark| path.rfind(mark).map(|at| at + 1)).max();
-    // `C:/` starts one letter before its colon.
+    // A Windows path, `C:/…`, starts two bytes before its first slash.
     let drive = |at: usize| at >= 2 && path.as_bytes()[at - 1] == b':' && is_drive(&path[..at - 1]);
     let start = match absolute {
         _ if path.starts_with('/') => 0,
@@ -199,9 +199,10 @@ pub struct Guard<'a> {
     pub location: (&'a str, u32),
 }
 
-/// Parses the guard in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`.
+/// Parses the size and the user's source line of a guard that torch.export added.
 ///
-/// Newer versions print `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
+/// The line is `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`. Newer versions of
+/// PyTorch print `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
 pub fn guard(line: &str, log_line: usize) -> Option<Guard<'_>> {
     let (expression, rest) = line.split_once(" [guard added]")?;
     let size = expression.strip_suffix(')')?.rsplit_once(", ")?.1.parse().ok()?;

@@ -39,7 +39,8 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
 type Matched<'r> = (&'r Direction, Match<ValueId, NodeId>);
 
 /// Returns the matches of a rule to report: one per direction and root node.
-/// If a match of one alternative includes all nodes of a match of another, only the former is reported.
+/// If a match of one alternative includes all nodes of a match of another alternative, only the larger
+/// match is reported.
 fn matches<'r>(cx: &LintContext, host: &PlainHost, rule: &'r Rule) -> Vec<Matched<'r>> {
     let mut all: Vec<Matched> = Vec::new();
     for direction in reported(rule) {
@@ -61,7 +62,7 @@ fn matches<'r>(cx: &LintContext, host: &PlainHost, rule: &'r Rule) -> Vec<Matche
     all
 }
 
-/// Removes the matches whose nodes are all part of another match; keeps the first of equal ones.
+/// Removes the matches whose nodes are all part of another match; keeps the first of equal matches.
 fn remove_covered(all: &mut Vec<Matched>) {
     let mut users: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, (_, found)) in all.iter().enumerate() {
@@ -85,8 +86,8 @@ fn remove_covered(all: &mut Vec<Matched>) {
 
 /// Returns the patterns that a rule reports in linting.
 ///
-/// Only lint rules and rules of the phases `simplify` and `fix` report. A rule that fixes the findings of another rule
-/// does not.
+/// Only lint rules and rules of the phases `simplify` and `fix` report findings. A rule that fixes the
+/// findings of another rule reports nothing.
 fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => forward,

@@ -11,7 +11,7 @@ use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Initial, Model, NodeId, OpsetImport, ValueId};
 use crate::infer::Facts;
 
-/// Maximum number of nodes in a picture, of its outputs, and of the drawn inputs of a node.
+/// Maximum number of nodes in a picture, of outputs in a picture, and of drawn inputs per node.
 const MOST: usize = 14;
 
 /// Maximum distance from the marked nodes.
@@ -98,7 +98,7 @@ impl<'a> Painter<'a> {
         Some(self.drawn(&meant, &shown, graph))
     }
 
-    /// Returns the nodes nearest to `meant`, within the limits.
+    /// Returns the nodes around `meant`: at most [`MOST`] nodes, at a distance of at most [`FAR`].
     fn near(&self, meant: &[NodeId], graph: GraphId) -> Vec<NodeId> {
         let mut found: IndexMap<NodeId, usize> = meant.iter().map(|&node| (node, 0)).collect();
         let mut open: VecDeque<NodeId> = meant.iter().copied().collect();

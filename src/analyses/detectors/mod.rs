@@ -1,6 +1,6 @@
 //! Built-in detectors, for faults that patterns cannot express.
 //!
-//! The pages of their rules are in `rules/lint/`, with `detect builtin::NAME`.
+//! The rules that the detectors report are declared in `rules/lint/`, with `detect builtin::NAME`.
 
 mod decided_branch;
 mod export;
@@ -23,7 +23,7 @@ use crate::diag::Sink;
 
 /// Function that reports findings of one or more rules.
 pub struct Detector {
-    /// Rules that it can report.
+    /// Rules that the detector can report.
     pub rules: &'static [RuleId],
     /// Appends the findings of a model.
     pub run: fn(&LintContext, &mut Sink),

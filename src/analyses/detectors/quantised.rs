@@ -68,7 +68,7 @@ fn is_quantiser(node: &Node) -> bool {
 
 /// Returns the positions of the inputs that are scales of a quantized tensor.
 ///
-/// An input counts if the operator also has a zero point of the same tensor: `y_scale` and `y_zero_point`.
+/// An input `NAME_scale` is a scale if the operator also has an input `NAME_zero_point`.
 fn scales(cx: &LintContext, node: &Node) -> impl Iterator<Item = usize> {
     let opset = u16::try_from(cx.opset(node)).ok();
     let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
@@ -100,9 +100,10 @@ fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
     (size != scales).then_some((scales, axis, size))
 }
 
-/// Returns the QuantizeLinear two nodes before this one.
+/// Returns the QuantizeLinear whose dequantized output `node` quantizes again.
 ///
-/// The node between must be a DequantizeLinear, and all three must have equal scales, zero points and axes.
+/// Returns `None` unless exactly one DequantizeLinear is between the two nodes, and all three nodes have
+/// equal scales, zero points and axes.
 fn quantised_before(cx: &LintContext, node: &Node) -> Option<NodeId> {
     let maker = |value: ValueId, op: &str| {
         let (id, _) = cx.model.producer(value)?;

@@ -19,7 +19,7 @@ pub struct Casts {
 /// Operators that write `updates` into `data`: as in PyTorch, `updates` take the type of `data`.
 const WRITES: [&str; 4] = ["Scatter", "ScatterElements", "ScatterND", "TensorScatter"];
 
-/// Functions of real numbers. PyTorch promotes their integer inputs to a float type.
+/// Operators on real numbers, whose integer inputs PyTorch promotes to a float type.
 const REAL: [&str; 57] = [
     "Acos",
     "Acosh",
@@ -83,7 +83,7 @@ const REAL: [&str; 57] = [
 /// Sums and products, which PyTorch computes in int64 for bool inputs.
 const COUNTS: [&str; 6] = ["CumSum", "MatMul", "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
 
-/// Inputs that share a type variable, or one input with types of its own.
+/// Inputs that share a type variable, or one input without a type variable.
 struct Group<'a> {
     param: Option<u8>,
     allowed: &'static TypeSet,
@@ -96,12 +96,12 @@ struct Member<'a> {
     fact: &'a Fact,
 }
 
-/// Returns the casts that make the input types of a node legal; `None` if none is needed or safe.
+/// Returns the casts that make the input types of a node legal; `None` if no cast is needed or safe.
 ///
-/// As in PyTorch, the inputs of a type variable are promoted to one type, and constants take the type of the data. A
-/// narrowing cast is safe only if PyTorch makes it, too, or if it keeps the numbers of a constant. Index inputs become
-/// int64, or else int32. If an operator does not support the type of its inputs, a wider type is used, and the outputs
-/// are converted back.
+/// As in PyTorch, the inputs of a type variable are promoted to one type, and constants take the type of the
+/// data. A narrowing cast is safe only if PyTorch makes the same cast, or if it keeps the numbers of a
+/// constant. Index inputs become int64, or else int32. If an operator does not support the type of its
+/// inputs, a wider type is used, and the outputs are converted back.
 pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
     let node = &cx.model.nodes[id];
     if cx.model.callee(id).is_some() {
@@ -115,7 +115,8 @@ pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
         let to = target(node, schema, &group)?;
         let changed = group.members.iter().filter(|member| member.elem != to);
         casts.inputs.extend(changed.map(|member| (member.input, to)));
-        // Users of the outputs expect the type of a member, so convert back from any other type.
+        // Users of the outputs expect the type of one of the inputs, so convert the outputs back from any
+        // other type.
         if group.members.iter().any(|member| member.elem == to) {
             continue;
         }
@@ -127,9 +128,10 @@ pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
     (!casts.inputs.is_empty()).then_some(casts)
 }
 
-/// Returns the inputs of a node by type variable.
+/// Groups the inputs of a node by type variable; an input of fixed type is a group by itself.
 ///
-/// Inputs of unknown type, and all that share their variable, are omitted.
+/// Omits inputs of unknown type, all inputs that share a type variable with an input of unknown type, and
+/// inputs of a heterogeneous variadic.
 fn groups<'a>(cx: &LintContext<'a>, node: &Node, schema: &'static Schema) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut unknown: Vec<u8> = Vec::new();
@@ -228,10 +230,10 @@ fn index_type(group: &Group) -> Option<ElemType> {
     group.members.iter().all(is_safe).then_some(to)
 }
 
-/// Returns the types to which a type can be widened, those with most kernels first.
+/// Returns the types to which `elem` can be widened; types with the most runtime kernels come first.
 ///
-/// If `is_real`, the result is not converted back, so float suffices for integers. Otherwise, the type must represent
-/// the integers: double represents int32, and int64 up to 2^53.
+/// If `is_real`, the result is not converted back, so float suffices for integers. If not `is_real`, the
+/// wider type must represent the integers: double represents int32, and int64 up to 2^53.
 fn wider(elem: ElemType, is_real: bool) -> &'static [ElemType] {
     use ElemType::{
         Bfloat16, Bool, Double, Float, Float16, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32,
@@ -261,7 +263,7 @@ fn is_real(node: &Node) -> bool {
     node.domain().is_empty() && REAL.contains(&&*node.op_type)
 }
 
-/// Whether a formal has the type variable.
+/// Whether a formal parameter has the type variable `param`.
 fn is_of(formal: Option<&Formal>, param: Option<u8>) -> bool {
     let of = formal.and_then(|formal| match formal.ty {
         Ty::Param(of) => Some(of),

@@ -24,7 +24,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
 /// Returns the opset that a node is written for, if it is not the one that its graph imports.
 ///
-/// With `with_types`, a node whose types are supported only in other opsets counts, too.
+/// With `with_types`, also returns the opset of a node whose types are supported only at other opsets.
 pub fn written_for(cx: &LintContext, id: NodeId, with_types: bool) -> Option<u16> {
     let node = &cx.model.nodes[id];
     let opset = u16::try_from(cx.model.opset(node.graph, node.domain())?).ok()?;
@@ -38,7 +38,7 @@ pub fn written_for(cx: &LintContext, id: NodeId, with_types: bool) -> Option<u16
     schema::with_use(node, ty, |op| schema::written_for(op, opset))
 }
 
-/// Returns the patch that converts a node to the opset of its graph; `None` if it cannot be converted.
+/// Returns the patch that converts a node to the opset of its graph; `None` if there is no conversion.
 pub fn converted(cx: &LintContext, id: NodeId) -> Option<Patch> {
     let node = &cx.model.nodes[id];
     if !node.domain().is_empty() || node.graphs().next().is_some() {
@@ -54,7 +54,7 @@ pub fn converted(cx: &LintContext, id: NodeId) -> Option<Patch> {
 /// Model of a single node.
 struct Single {
     model: Model,
-    /// Values of the source model, by the input or output that stands for them.
+    /// For each input and output of `model`, the value of the source model that it represents.
     outer: FxHashMap<ValueId, ValueId>,
 }
 
@@ -105,7 +105,7 @@ impl Single {
     }
 }
 
-/// Converts a model to an opset; `None` if this is not possible.
+/// Converts a model to an opset; `None` if a node has no conversion.
 fn rewritten(model: Model, opset: i64) -> Option<Model> {
     let imports = vec![OpsetImport { domain: None, version: Some(opset) }];
     let is_source = model.opsets == imports;
@@ -137,7 +137,7 @@ fn rewritten(model: Model, opset: i64) -> Option<Model> {
 
 /// Returns the patch that replaces a node by the nodes of a converted model.
 ///
-/// Returns `None` if the result is not valid at the opset.
+/// Returns `None` if a new node is not legal at the opset.
 fn spliced(
     cx: &LintContext,
     id: NodeId,

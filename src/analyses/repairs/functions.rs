@@ -8,17 +8,17 @@ use crate::schema;
 pub struct OtherOpset {
     /// Index of the function.
     pub function: usize,
-    /// Its opset of ai.onnx.
+    /// Opset of ai.onnx that the function imports.
     pub own: i64,
-    /// The opset of ai.onnx of the model.
+    /// Opset of ai.onnx that the model imports.
     pub model: i64,
-    /// First node that is refused, or else the first one that differs.
+    /// First node that ONNX Runtime rejects, or else the first node with another meaning.
     pub node: NodeId,
     /// Whether ONNX Runtime rejects the node, because it is not valid at the opset of the model.
     pub is_refused: bool,
 }
 
-/// Returns the functions with nodes that differ between their opset and that of the model.
+/// Returns the functions with nodes that are invalid, or have another meaning, at the model's opset.
 pub fn functions_of_other_opset(model: &Model) -> Vec<OtherOpset> {
     let Some(wanted) = model.opset(model.main, "") else { return Vec::new() };
     let mut found = Vec::new();

@@ -14,7 +14,8 @@ pub fn is_numeric(elem: ElemType) -> bool {
 
 /// Whether a constant keeps its numbers in another type, up to rounding to a float type.
 ///
-/// The elements of large weights are not read. They are assumed to fit into every float type, but into no other type.
+/// The elements of large weights are not read, but are assumed to fit into every float type, and into no
+/// other type.
 pub fn fits(fact: &Fact, to: ElemType) -> bool {
     let Some(from) = fact.elem() else { return false };
     if from == to || category(from) == 0 {

@@ -1,4 +1,4 @@
-//! Repairs of faults that rules cannot express, for `onnx-lint` and `onnx-fix` alike.
+//! Repairs that rules cannot express, for `onnx-lint` and `onnx-fix` alike.
 
 mod casts;
 mod convert;
@@ -28,7 +28,7 @@ use crate::edit::Patch;
 use crate::graph::{Id as _, NodeId};
 use crate::infer::{Conflict, Fault};
 
-/// Codes of the findings that [`repairs`] repairs, each with the pass that does it.
+/// Codes of the findings that [`repairs`] repairs, each with the code of the pass that repairs them.
 pub const REPAIRED: &[(&str, &str)] = &[
     (DTYPE_MISMATCH.code, INSERTED_CAST.code),
     (TYPE_NOT_IN_VERSION.code, INSERTED_CAST.code),
@@ -81,7 +81,7 @@ pub fn of_types(cx: &LintContext, node: NodeId) -> Option<Patch> {
     by_version().or_else(|| patches::of_casts(cx, node, &casts?))
 }
 
-/// Returns the casts of initial states whose loop returns wider types.
+/// Returns the casts of initial loop states to the wider types that the loop body returns.
 fn initial_state_casts(cx: &LintContext, node: NodeId) -> Option<Casts> {
     let mut casts = Casts::default();
     for (_, fault) in cx.facts.faults.iter().filter(|(at, _)| *at == node) {

@@ -12,7 +12,7 @@ use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 /// First opset in which the attribute `to` of Cast is a number.
 const NUMBERED_CASTS: u16 = 6;
 
-/// Returns the patch that adds casts to a node; `None` if the opset has no such Cast.
+/// Returns the patch that adds `casts` to a node; `None` if the opset does not support one of them.
 pub fn of_casts(cx: &LintContext, id: NodeId, casts: &Casts) -> Option<Patch> {
     let node = &cx.model.nodes[id];
     let opset = u16::try_from(cx.model.opset(node.graph, "")?).ok()?;
@@ -62,7 +62,7 @@ fn new_value(cx: &LintContext, patch: &mut Patch, like: ValueId) -> Item<ValueId
     patch.new_value(cx.model.values[like].name.clone(), Some(Arc::from(INSERTED_CAST.code)))
 }
 
-/// Returns a `Cast` node; `None` if the opset does not support it.
+/// Returns a `Cast` node; `None` if the opset does not support a Cast between the two types.
 fn cast(
     input: Item<ValueId>,
     output: Item<ValueId>,

@@ -1,6 +1,6 @@
-//! Repairs of subgraphs: outer values as outputs, types that differ between runs, wrong declarations.
+//! Repairs of subgraphs: outputs from an outer graph, mixed types, and wrong declarations.
 //!
-//! A run is a branch of an `If` or an iteration of a loop.
+//! The type of an output is mixed if it differs between the branches of an `If` or the iterations of a loop.
 
 use super::Casts;
 use super::lossless::is_numeric;
@@ -16,7 +16,7 @@ pub struct OutputRepair {
     pub graph: GraphId,
     /// Position of the output.
     pub output: usize,
-    /// New element type; `None` for a copy of the value.
+    /// Element type to cast the output to; `None` inserts an Identity instead of a Cast.
     pub to: Option<ElemType>,
 }
 
@@ -37,7 +37,7 @@ pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
     found
 }
 
-/// Input of a subgraph that does not have its declared type.
+/// Subgraph input that does not receive its declared type.
 pub struct MisdeclaredInput {
     /// Subgraph.
     pub graph: GraphId,
@@ -51,7 +51,8 @@ pub struct MisdeclaredInput {
 
 /// Returns the inputs of subgraphs whose declared type contradicts the inferred one.
 ///
-/// Shapes are compared for `Scan` and `SequenceMap` only: ONNX Runtime ignores those of other subgraphs.
+/// Shapes are compared for `Scan` and `SequenceMap` only: ONNX Runtime ignores declared shapes in other
+/// subgraphs.
 pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<MisdeclaredInput> {
     let mut found = Vec::new();
     for graph in scopes::live(model) {
@@ -75,7 +76,7 @@ pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<MisdeclaredInput>
 
 /// Returns the casts at the ends of branches that give an output of an `If` one type.
 ///
-/// They promote to one type, as PyTorch does for two tensors.
+/// The types of both branches are promoted to one type, as PyTorch promotes the types of two tensors.
 pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<OutputRepair>> {
     let node = &cx.model.nodes[id];
     let body = |name: &str| match node.attr(name)? {
@@ -95,9 +96,9 @@ pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<O
 
 /// Cast that gives the state of a loop one type.
 pub enum StateCast {
-    /// Before the loop: the body returns a wider type than the initial one.
+    /// Cast before the loop, if the body returns a wider type than that of the initial state.
     Input(Casts),
-    /// At the end of the body: it returns a narrower type than the initial one.
+    /// Cast at the end of the body, if the body returns a narrower type than that of the initial state.
     Output(OutputRepair),
 }
 

@@ -14,7 +14,7 @@ use crate::rules::rule::{Phase, Safety};
 /// Inputs correspond by name if both models have the same names, else by position; outputs likewise.
 ///
 /// # Errors
-/// The reason for which they cannot be run, as a sentence.
+/// Returns the reason why the models cannot be run.
 pub fn run((a, folder_a): (&Model, &Path), (b, folder_b): (&Model, &Path)) -> Result<Seen, String> {
     let b = renamed(a, b)?;
     match verify::library::load() {
@@ -46,7 +46,7 @@ fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
             let name = &a.values[to.value].name;
             if b.values[from.value].name != *name && taken(name) {
                 return Err(format!(
-                    "`{name}` is an {} of a, but another value in b",
+                    "`{name}` is an {} of a, but the name of a different value in b",
                     &what[..what.len() - 1]
                 ));
             }

@@ -26,7 +26,7 @@ use crate::write::external::DEFAULT_THRESHOLD;
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
     /// Models, archives of `torch.export.save`, or TorchScript graphs in text form.
-    /// Paths, or URIs (https, s3, gs, az, hf); `-` is standard input. Several are processed in parallel
+    /// Paths, or URIs (https, s3, gs, az, hf); `-` is standard input. Several inputs run in parallel
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write each result to this folder, under the name of its input, with `.onnx` for `.pt2` and `.txt`
+    /// Write each result to this folder, under the name of its input; `.pt2` and `.txt` become `.onnx`
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "in_place", "check"], help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
 
@@ -71,13 +71,14 @@ pub struct Args {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Print the limits that the search reached, and abbreviate no list
+    /// Print the limits that the search reached, and print all lists in full
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     pub verbose: bool,
 
-    /// When to print a table of sizes, before and after: auto, always or never [default: auto]
+    /// When to print a table of model sizes before and after: auto, always or never [default: auto]
     ///
-    /// The table has operators, nodes, initializers and bytes. `auto` prints it on a terminal.
+    /// The table shows how many nodes each operator has, and the total numbers of nodes, initializers and
+    /// bytes. `auto` prints the table on a terminal.
     #[arg(
         long,
         value_enum,
@@ -92,7 +93,7 @@ pub struct Args {
     #[command(flatten, next_help_heading = "Output")]
     pub color: Color,
 
-    /// Run both models in ONNX Runtime; write nothing if they differ without an unsafe fix
+    /// Run both models in ONNX Runtime; write nothing if they differ although no unsafe fix was applied
     #[arg(long, help_heading = "Output")]
     pub verify: bool,
 
@@ -100,7 +101,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub save_as_external_data: bool,
 
-    /// Smallest tensor to write to that file, in bytes
+    /// Smallest tensor to write to the file beside the model, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_THRESHOLD, help_heading = "Output")]
     pub size_threshold: usize,
 
@@ -109,7 +110,7 @@ pub struct Args {
     pub opset: Option<i64>,
 
     /// Convert to operators that these runtimes or devices support: `ort=1.17`;
-    /// without a version, the newest. Implies their opset
+    /// without a version, the newest version. Implies the opset of the targets
     #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Changes")]
     pub target: Vec<String>,
 
@@ -177,7 +178,8 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub fold_qdq: bool,
 
-    /// Write every inferred type and shape; `--optimize-for latency` does so if the file does not grow
+    /// Write every inferred type and shape; `--optimize-for latency` also writes them if the file does not
+    /// grow
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
 
@@ -198,12 +200,13 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Configuration")]
     pub jobs: Option<usize>,
 
-    /// Make an axis of an input dynamic, everywhere it flows: `images:0=batch`; may be repeated
+    /// Make an axis of an input dynamic in the whole model: `images:0=batch`; may be repeated
     ///
-    /// The first axis of an input, and any axis of size 1, holds samples: each sample is computed by itself. Other axes
-    /// are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
-    /// Axes with the same name have the same size. Where a node fixes the size or combines samples, nothing is written,
-    /// and each such node is reported; `onnx-lint --dynamic` reports them beforehand.
+    /// By default, the first axis of an input, and any axis of size 1, holds samples: each sample is computed
+    /// by itself. Along any other axis, a model may combine elements. `x:0=T:size` and `x:1=N:samples` override
+    /// the default role of an axis. Axes with the same name have the same size. If nodes hard-code the size or
+    /// combine samples, the nodes are reported, and nothing is written; `onnx-lint --dynamic` reports the
+    /// nodes beforehand.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
@@ -233,7 +236,7 @@ impl From<To> for ElemType {
 /// Objective of `--optimize-for`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OptimizeFor {
-    /// Number of nodes, weighted by their kind of work
+    /// Number of nodes, each weighted by its kind of work
     #[default]
     Nodes,
     /// Size of the file in bytes

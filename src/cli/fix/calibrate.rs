@@ -19,7 +19,7 @@ use crate::rule_tests::run::{Failure as Unfit, run};
 /// The inputs of one run, by name.
 type Inputs = FxHashMap<Arc<str>, Array>;
 
-/// Returns a measurement with one run for each file; `None` without files.
+/// Returns a measurement with one run for each file; `None` if `files` is empty.
 ///
 /// # Errors
 /// A file cannot be read as arrays.

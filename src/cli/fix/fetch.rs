@@ -27,7 +27,7 @@ pub struct Fetched {
 /// Returns the URI of an input; `None` for a path.
 ///
 /// # Errors
-/// Its scheme is not supported.
+/// The scheme of the URI is not supported.
 pub fn uri(input: &Path) -> Result<Option<Uri>, Failure> {
     Uri::parse(&input.to_string_lossy()).transpose().map_err(Failure::new)
 }
@@ -83,7 +83,7 @@ fn external(path: &Path, name: &str) -> Vec<String> {
     let model = any::model(kind, bytes).0;
     let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let locations = model.iter().flat_map(locations).map(|location| location.to_string());
-    // A location that names the model itself would replace it.
+    // A download to the location of the model file would overwrite the model.
     let is_other = |location: &String| {
         leaves_folder(location).is_none() && !location.is_empty() && Some(location) != own.as_ref()
     };

@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 /// `content` replaces standard input.
 ///
 /// # Errors
-/// The arguments or the configuration are invalid.
+/// The arguments or the configuration are invalid, or the output folder cannot be created.
 pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
     match tasks(args, &Progress::hidden())?.as_slice() {
         [single] => Ok(single.done(args, content)),
@@ -123,7 +123,7 @@ pub struct Done {
     /// The findings rendered in `said`.
     pub findings: Vec<Finding>,
     pub report: Option<Report>,
-    /// Whether the result is in its file or in `output`.
+    /// Whether the result was written to its file or to `output`.
     pub is_written: bool,
     pub ended: Result<Status, Failure>,
 }

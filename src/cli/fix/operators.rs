@@ -1,11 +1,11 @@
-//! Operators whose number of nodes changed.
+//! Changes in the number of nodes of each operator.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::graph::{Model, scopes};
 
-/// Number of nodes of an operator before and after.
+/// Number of nodes of an operator before and after the run.
 pub struct Operator {
     pub name: String,
     pub before: usize,

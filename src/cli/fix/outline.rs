@@ -1,4 +1,4 @@
-//! Prints a model as lines in the style of ONNX text; `--diff` compares these lines.
+//! Prints a model as lines in the style of ONNX text, for `--diff`.
 //!
 //! Constants are abbreviated as in findings, so that diffs of models with large weights stay short.
 
@@ -7,7 +7,7 @@ use crate::graph::{GraphId, Initial, Model, Port, ValueId};
 
 const INDENT: usize = 2;
 
-/// Returns the lines of a model.
+/// Returns the outline of a model, with one line for each opset import, port, initializer and node.
 pub fn outline(model: &Model) -> String {
     let mut outline = Outline { model, text: String::new(), depth: 0 };
     outline.header();

@@ -23,15 +23,15 @@ use crate::rules::rule::Phase;
 /// Rules whose errors no conversion removes: the node fails in every opset.
 const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
-/// Family of rules whose errors concern the export: some sizes, or results that differ from PyTorch.
+/// Family of rules about the export: failures at some sizes only, or results that differ from PyTorch.
 ///
-/// The result works where the source does.
+/// Errors of this family do not prevent writing a result, because it works wherever the source works.
 const PARTIAL: &str = "EXP";
 
 /// Errors in a result.
 #[derive(Debug, Default)]
 pub struct Remaining {
-    /// The errors, without suppressed ones.
+    /// The errors that are not suppressed.
     pub errors: Vec<Finding>,
     /// Number of new errors: no error of the source has the same code and node.
     new: usize,

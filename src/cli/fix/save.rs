@@ -23,7 +23,7 @@ pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result
 }
 
 /// Returns true if the input bytes are copied as they are.
-/// This keeps fields that this version does not know.
+/// A copy keeps fields that this version does not know.
 fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: ModelFormat) -> bool {
     !outcome.changed && !saving.external && form == source.form
 }

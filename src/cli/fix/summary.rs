@@ -26,8 +26,8 @@ const MIN_TEXT: usize = 24;
 
 /// Renders the summary for standard error.
 ///
-/// It has a headline, rows of safe changes and of nodes that stay float32, the operators whose number of nodes changed,
-/// the unsafe changes, and notes.
+/// The summary has a headline, rows of safe changes and of nodes that stay float32, the operators whose
+/// number of nodes changed, the unsafe changes, and notes.
 pub fn summary(name: &str, before: &Model, outcome: &Outcome, display: Display) -> String {
     let report = &outcome.report;
     let bold = |text: &str| paint(display.look, Style::Bold, text);
@@ -58,7 +58,7 @@ fn notes(report: &Report, display: Display) -> String {
 
 /// Returns a note about changes that were made although `--ignore` lists their codes.
 ///
-/// A conversion requires them, or another change left a node unused.
+/// An ignored change is made if a conversion requires it, or if another change left a node unused.
 pub fn required_changes(report: &Report, ignored: &Selection, display: Display) -> String {
     let applied = report.changes.iter().filter(|change| ignored.ignores(&change.code));
     let applied: BTreeSet<String> =
@@ -122,7 +122,7 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     rows
 }
 
-/// Returns the operator if it and the kind describe the change, else the description.
+/// Returns the operator if operator and kind suffice to describe the change, else the description.
 fn text(change: &Entry) -> &str {
     match &change.op {
         Some(op) if lists_operators(change.kind) => op,

@@ -1,4 +1,4 @@
-//! The table of operators and sizes before and after.
+//! The table of operators and sizes of the input model and the result.
 
 use super::display::Display;
 use super::operators::Operator;

@@ -79,15 +79,16 @@ pub struct Args {
 
     /// Report the nodes that keep an axis of an input static: `images:0=batch`; may be repeated
     ///
-    /// `onnx-fix --dynamic` refuses a model for the same nodes.
+    /// `onnx-fix --dynamic` reports the same nodes, and then writes no model.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Evidence")]
     pub dynamic: Vec<crate::batching::request::FreeDim>,
 
-    /// Report nodes that are not valid at this opset; for a .pt2 program, what cannot be converted to it
+    /// Report nodes that this opset does not support, or .pt2 operators that have no lowering to this opset
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
 
     /// Report what these runtimes or devices do not support: `ort=1.17`; without a version, the newest
+    /// version
     #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Targets")]
     pub target: Vec<String>,
 
@@ -165,11 +166,11 @@ pub struct Args {
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..1 << 20), help_heading = "Remote files")]
     pub memory: Option<u64>,
 
-    /// Do not store the read parts of remote files on disk
+    /// Do not store the downloaded parts of remote files on disk
     #[arg(long, help_heading = "Remote files")]
     pub no_cache: bool,
 
-    /// Shown URIs with the ETags of their files that need not be linted again.
+    /// URIs, without credentials and query, with known ETags; a file that still has its known ETag is not linted.
     #[arg(skip)]
     pub known_etags: Vec<(String, String)>,
 
@@ -209,7 +210,8 @@ impl Args {
     }
 
     /// Returns true if the run covers the whole project.
-    /// The project is the folder of `config`; without a file, it is the Git repository, or else the current folder.
+    /// The project is the folder of the configuration file; if there is none, it is the Git repository, or
+    /// else the current folder.
     pub fn is_whole(&self, config: &Config) -> bool {
         let here = Path::new(".");
         let root = match config.folder == Path::new("") {

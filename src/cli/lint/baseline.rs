@@ -28,7 +28,7 @@ struct Entry {
     file: String,
     code: String,
     fingerprint: String,
-    /// The node, if the finding is at one. Its name may change between exports.
+    /// The name of the node, if the finding is at a node. Node names may change between exports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     node: String,
     /// The Python line without its comment; empty if unknown.
@@ -52,7 +52,7 @@ impl Entry {
     }
 
     /// Returns true if two entries with one fingerprint may describe the same finding.
-    /// It is another one if the Python line changed.
+    /// Entries with different Python lines describe different findings.
     fn fits(&self, other: &Entry) -> bool {
         self.line.is_empty() || other.line.is_empty() || self.line == other.line
     }
@@ -79,14 +79,14 @@ impl Baseline {
         if !path.exists() {
             return Err(Failure::at(
                 path,
-                "there is no such baseline; --write-baseline creates it from the current findings",
+                "the baseline does not exist; --write-baseline creates it from the current findings",
             ));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
         let none = |error| Failure::at(path, format!("this is not a baseline file: {error}"));
         let version = serde_json::from_str::<serde_json::Value>(&text).map_err(none)?["version"].as_u64();
         if let Some(version) = version.filter(|&version| version != u64::from(VERSION)) {
-            let what = "write it again with --write-baseline";
+            let what = "write the baseline again with --write-baseline";
             return Err(Failure::at(
                 path,
                 format!("baselines of version {version} are not supported; {what}"),

@@ -15,13 +15,13 @@ use crate::evidence::Input;
 /// A suppression of a configuration.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The rules, as written.
+    /// The codes, prefixes and names in the list `rules`.
     pub words: Vec<String>,
     /// The configuration file.
     pub config: Arc<Path>,
-    /// The place of the rules in the configuration file.
+    /// The location of the list `rules` in the configuration file.
     pub place: Option<TextPlace>,
-    /// The codes of the rules.
+    /// The codes of the rules that the list selects.
     pub codes: Selection,
     node: Option<GlobMatcher>,
     module: Option<GlobMatcher>,

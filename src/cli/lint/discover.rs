@@ -16,7 +16,7 @@ use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 use crate::remote::{Source, Uri};
 
-/// File name suffixes that a folder search accepts. Files named explicitly may have any.
+/// File name suffixes that a folder search accepts. Explicitly named files may have any suffix.
 const SUFFIXES: [&str; 9] =
     [".onnx", ".onnxtxt", ".textproto", ".json", ".pt2", ".torchir.txt", ".log", ".py", ".ipynb"];
 
@@ -26,7 +26,7 @@ const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "ven
 /// The files of a run.
 #[derive(Debug, Default)]
 pub struct Discovered {
-    /// In the order of the arguments and, within a folder, of names; without repetitions.
+    /// Distinct inputs in the order of the arguments and, within a folder, of names.
     pub inputs: Vec<Input>,
     /// The number of named files that the configuration excludes; 0 without `--force-exclude`.
     pub excluded: usize,
@@ -65,10 +65,10 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Returns [`Kind::Onnx`] for content that is not recognized as a model.
-/// This does not apply if the name ends like that of a log, a text or Python code.
+/// Returns [`Kind::Onnx`] for content that is not recognized as a model, unless `name` has the suffix
+/// of a log, a text or Python code.
 ///
-/// Returns `None` otherwise: the kind then depends on the name and the content.
+/// Returns `None` if the kind is to be derived from the name and the content.
 fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
     let is_text = matches!(sniff(name, content), Kind::Log | Kind::Python | Kind::Other);
     let is_named = [".log", ".txt", ".py", ".ipynb"].iter().any(|end| name.ends_with(end));
@@ -77,7 +77,7 @@ fn in_memory(name: &str, content: &Bytes) -> Option<Kind> {
 
 /// Reads standard input into memory.
 ///
-/// It is needed twice: for its findings, and for its comments or pictures.
+/// The input is needed twice: for its findings, and for its comments or pictures.
 fn held() -> Option<Bytes> {
     file::stream(std::io::stdin().lock()).ok()
 }

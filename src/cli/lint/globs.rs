@@ -14,7 +14,7 @@ pub struct Globs<T> {
 }
 
 impl<T> Globs<T> {
-    /// Compiles globs relative to `folder`. One without a slash matches names at any depth.
+    /// Compiles globs relative to `folder`. A glob without a slash matches names at any depth.
     pub fn new<'a>(folder: &Path, globs: impl Iterator<Item = (&'a str, T)>) -> Result<Self, Failure> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let compile = |(glob, value): (&str, T)| {

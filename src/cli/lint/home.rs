@@ -37,7 +37,8 @@ impl Home {
 
     /// Returns a file name that is equal in every checkout.
     ///
-    /// It is relative to the folder of the baseline, else to the root of the repository, else to the current folder.
+    /// The name is relative to the folder of the baseline, else to the root of the repository, else to the
+    /// current folder.
     fn key(&self, input: &Input) -> Arc<str> {
         let Some(path) = &input.path else { return input.name.clone() };
         let repository = || paths::repository(input.folder());
@@ -61,7 +62,7 @@ impl Home {
         path.and_then(|path| self.shown(path)).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Sets the identities of all findings of a file; identical ones get different numbers.
+    /// Sets the identities of all findings of a file; identical findings get different numbers.
     pub fn identify(&self, input: &Input, findings: &mut [Finding]) {
         let file = self.key(input);
         let mut twins: FxHashMap<String, u32> = FxHashMap::default();

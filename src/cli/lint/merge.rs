@@ -1,7 +1,8 @@
 //! Merges findings of Python sources with the same findings of the models that were exported from them.
 //!
-//! Two findings are the same if they have the same code, are at the same line of the same local file, and their
-//! columns overlap as far as they are known. Different codes are never merged, not even if one fault causes both.
+//! Two findings are the same if they have the same code, are at the same line of the same local file, and
+//! their columns overlap as far as they are known. Findings with different codes are never merged, not even
+//! if one fault causes both findings.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -58,15 +59,15 @@ pub type Located = (Finding, Option<Line>);
 pub struct OfFile {
     /// Findings to report.
     pub shown: Vec<Located>,
-    /// Findings below the severity to show. The same finding of a Python source is not shown, either.
+    /// Findings below the lowest severity to show; the same findings of Python sources are hidden, too.
     pub hidden: Vec<Located>,
 }
 
-/// A finding of a model: the index of its file, whether it is in `shown`, and its index in that list.
-/// If it is not in `shown`, the list is `hidden`.
+/// A finding of a model: the index of its file, whether it is in `shown` (or in `hidden`), and its
+/// index in the list that contains it.
 type Index = (usize, bool, usize);
 
-/// Removes and returns the findings of Python sources that a model has, too.
+/// Removes and returns the findings of Python sources that are the same as a finding of a model.
 ///
 /// A finding of a model replaces at most one finding of a source, so that others on the same line remain.
 pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
@@ -110,7 +111,7 @@ pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
     merged
 }
 
-/// For each model, returns the index of its first untaken finding that is the same as `finding`.
+/// Returns the first finding of each model that is the same as `finding`, unless `taken` contains it.
 fn of_models<'a>(
     files: &[OfFile],
     candidates: impl Iterator<Item = &'a Index>,
@@ -131,8 +132,8 @@ fn of_models<'a>(
     found
 }
 
-/// Adds what only the finding of the source has: its rewrite and help.
-/// A different message becomes a note.
+/// Adds the rewrite and the help of the source's finding if the model's finding has none.
+/// If the messages differ, adds the message of the source's finding as a note.
 fn complete(of_model: &mut Finding, of_source: &Finding) {
     if of_model.rewrite.is_none() {
         of_model.rewrite.clone_from(&of_source.rewrite);

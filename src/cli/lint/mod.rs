@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         return output::print(&targets::list(&known)).map(|()| Status::Clean);
     }
     if args.list_rules {
-        // The list shows previews, too.
+        // `--list-rules` also lists preview rules.
         let settings = Settings::new(&Args { preview: true, ..args.clone() }, &config, &catalog)?;
         let text = rules::list(args, &catalog, &settings);
         return output::write(&text, args.output_file.as_deref()).map(|()| Status::Clean);
@@ -108,7 +108,7 @@ pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, b
 /// Returns the linted files, with the findings about them in the same order.
 ///
 /// # Errors
-/// As of [`findings`].
+/// The errors are those of [`findings`].
 pub fn scanned(args: &Args) -> Result<(Vec<Scanned>, Vec<Finding>), Failure> {
     Ok(found(args, None)?.map_or_else(Default::default, |found| (found.scanned, found.findings)))
 }
@@ -230,7 +230,7 @@ fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
 
 /// Adds graph pictures to the findings of each model, for formats that show them.
 ///
-/// Returns facts about the models.
+/// Returns the summary of each model: its opsets, size, inputs and outputs.
 fn draw(
     inputs: &[Assigned],
     folders: &[PathBuf],
@@ -266,11 +266,11 @@ fn evidence_is_there(args: &Args) -> Result<(), Failure> {
     for root in &args.source_root {
         let mut files = WalkDir::new(root).into_iter().filter_map(Result::ok);
         if !files.any(|entry| entry.path().extension().is_some_and(|end| end == "py")) {
-            return Err(Failure::at(root, "--source-root: there is no Python in it"));
+            return Err(Failure::at(root, "--source-root: the folder has no Python files"));
         }
     }
     match args.path_map.iter().find(|(_, to)| !Path::new(to).exists()) {
-        Some((from, to)) => Err(Failure::new(format!("--path-map {from}={to}: there is no `{to}` here"))),
+        Some((from, to)) => Err(Failure::new(format!("--path-map {from}={to}: `{to}` does not exist"))),
         None => Ok(()),
     }
 }
@@ -283,9 +283,9 @@ struct Found {
     scanned: Vec<Scanned>,
     /// Whether every file was readable.
     readable: bool,
-    /// Findings of Python sources that a model has, too.
+    /// Findings of Python sources that are the same as a finding of a model.
     ///
-    /// A baseline contains them, since a later run may lint only the sources.
+    /// A baseline contains these merged findings, since a later run may lint only the sources.
     merged: Vec<Finding>,
     models: Vec<ModelSummary>,
 }
@@ -303,8 +303,8 @@ impl Found {
 
 /// Lints all inputs.
 ///
-/// If `has_log`, the last input is the export log. It is read first, so that the models can report its findings. Those
-/// that no model reports or makes obsolete are reported for the log.
+/// If `has_log`, the last input is the export log. The log is read first, so that its findings can be
+/// reported for models. Findings of the log that no model reports or makes obsolete are reported for the log.
 fn lint_all(
     inputs: &[Assigned],
     has_log: bool,

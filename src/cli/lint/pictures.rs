@@ -22,10 +22,10 @@ const AROUND: usize = 2;
 /// The longest change that is shown, in lines.
 const LONGEST: usize = 60;
 
-/// Maximum number of lines in which two outlines differ; the time of a diff is quadratic in it.
+/// Maximum number of lines in which two outlines differ; the time of a diff grows quadratically.
 const MOST_CHANGED: usize = 2_000;
 
-/// Adds pictures to the findings of a model that are at a node. Returns facts about the model.
+/// Adds pictures to the findings at nodes of the model. Returns the summary of the model.
 pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) -> Option<Vec<(&'static str, String)>> {
     let model = evidence::model(input)?;
     let facts = infer(&model, infer::Options::default());
@@ -53,14 +53,14 @@ struct Changes<'a> {
     model: &'a Model,
     rules: &'a RuleSet,
     before: String,
-    /// For the fixes of each rule, the hunk that removes a line, by that line.
+    /// For each rule code and each line that its fixes remove: the diff hunk that removes the line.
     by_code: BTreeMap<String, FxHashMap<String, Vec<String>>>,
 }
 
 impl Changes<'_> {
     /// Returns the hunk that changes the node of a finding.
     ///
-    /// It is empty if the fixes of the rule do not change the node, or if they change too much.
+    /// The hunk is empty if the fixes of the rule do not change the node, or if they change too much.
     fn of(&mut self, finding: &Finding) -> Vec<String> {
         let Some(place) = finding.place.graph().filter(|_| finding.fix.is_some()) else { return Vec::new() };
         if !self.by_code.contains_key(&*finding.code) {

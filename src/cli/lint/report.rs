@@ -58,7 +58,7 @@ fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
             let first = first.unwrap_or(second);
             let format = format.name();
             Err(Failure::new(format!(
-                "--output-format {format} takes the findings of one model: name `{first}` or `{second}`"
+                "--output-format {format} takes the findings of one model: pass `{first}` or `{second}`"
             )))
         }
         _ => Ok(()),
@@ -99,7 +99,7 @@ fn encoded(rows: &[table::Row], format: Format) -> Result<Vec<u8>, Failure> {
     table.map_err(|error| Failure::new(format!("--output-format {}: {error}", format.name())))
 }
 
-/// Refuses the format: this build writes no tables.
+/// Rejects the format, because this build writes no tables.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! `--list-rules` and `--explain`.
+//! Output of `--list-rules` and `--explain`.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn lines(rules: &[Listed]) -> String {
     rules.iter().map(line).collect()
 }
 
-/// Returns the pages of the rules with a code or name.
+/// Returns the pages of all rules whose code or name is `rule`.
 ///
 /// For a prefix of codes, such as the family `EXP`, returns a line for each of its rules.
 pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
@@ -85,7 +85,7 @@ pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
 }
 
 /// Returns the page of a rule.
-/// It explains how to suppress findings if onnx-lint reports any of the rule.
+/// If onnx-lint reports findings of the rule, the page explains how to suppress them.
 pub fn explained(code: &str, catalog: &Catalog) -> Option<String> {
     let page = page(code, catalog)?;
     Some(if is_reported(code, catalog) { page + &suppression(code) } else { page })

@@ -113,8 +113,8 @@ impl Settings {
 
     /// Returns true if a suppression of these rules may be reported when it suppresses nothing.
     ///
-    /// At least one of the rules must be able to report findings in this run, and all that are able must be enabled for
-    /// the file. A rule that needs a missing option or log is not able.
+    /// Only rules that can report findings in this run count, which may depend on an option. There must be at
+    /// least one such rule, and all such rules must be enabled for the file.
     pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
         let rules =
             rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
@@ -133,10 +133,10 @@ impl Settings {
         let is = |rule: RuleId| rule.code == code;
         let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
         match family {
-            // Reported by onnx-fix (CVT, FIX, VER), or about the linter, rule files and suppressions (INT, RUL, SUP),
-            // not about a model.
+            // onnx-fix reports CVT, FIX and VER. INT, RUL and SUP are about the linter, rule files and
+            // suppressions, not about a model.
             "CVT" | "FIX" | "VER" | "INT" | "RUL" | "SUP" => false,
-            // These depend on the model alone.
+            // These three OPV rules depend on the model alone.
             _ if [
                 rule_ids::IR_VERSION_MISMATCH,
                 rule_ids::RESIZE_SEMANTICS_CHANGED,
@@ -191,7 +191,7 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
     }
 }
 
-/// Returns the lowest severity to show if none is set.
+/// Returns the lowest severity to show if no severity is set.
 ///
 /// There are many hints, so by default they are shown only if the command line selects rules.
 fn default_severity(args: &Args) -> Level {

@@ -16,7 +16,7 @@ struct Row<'a> {
 }
 
 /// Returns a row for each rule, the most frequent first, and the summary.
-/// For JSON formats, it is an array without a summary.
+/// For JSON formats, returns an array of rows without a summary.
 pub fn statistics(findings: &[Finding], format: Format) -> String {
     let rows = rows(findings);
     if matches!(format, Format::Json | Format::JsonLines) {

@@ -1,6 +1,6 @@
 //! Suppressions: findings that users accept.
 //!
-//! Users write them in a comment, in the configuration, or in the metadata of the model.
+//! Users write suppressions in a comment, in the configuration, or in the metadata of the model.
 
 mod comment;
 mod file;
@@ -58,8 +58,8 @@ impl<'c> Suppressions<'c> {
 
     /// Removes the suppressed findings of a file.
     ///
-    /// `hidden` has the findings below the severity to show. Suppressed ones are removed there, too, so that their
-    /// suppressions count as used.
+    /// `hidden` has the findings below the severity to show. Suppressed findings are removed from `hidden`,
+    /// too, so that their suppressions count as used.
     pub fn apply(
         &mut self,
         input: &Input,
@@ -122,7 +122,8 @@ impl<'c> Suppressions<'c> {
             self.missing.extend(file_name(&source.file).map(str::to_owned));
             return self.in_recorded(source, finding);
         };
-        // If the line changed since the export, only comments for the whole file apply.
+        // If the line changed since the export, only comments for the whole file apply, and comments in the
+        // recorded line.
         let line = is_unchanged.then_some(source.line);
         let text = || settings.sources.text(&source.file).as_deref().unwrap_or("").to_owned();
         self.in_file((paths::absolute(&path), Language::Python), line, finding, text)
@@ -166,7 +167,7 @@ impl<'c> Suppressions<'c> {
         true
     }
 
-    /// Returns the rules of a suppression: all if it names none; unknown ones select nothing.
+    /// Returns the rules of a suppression; if `words` is empty, all rules. Unknown words select no rules.
     fn selection(&self, words: &[String]) -> Selection {
         if words.is_empty() {
             return Selection::all();
@@ -187,7 +188,7 @@ impl Commented {
 }
 
 /// Returns the rules that a word of a suppression selects.
-/// The error for an unknown word is the closest known one, if any.
+/// For an unknown word, the error is the closest known word, if any.
 fn codes(word: &str, catalog: &Catalog) -> Result<Selection, Option<String>> {
     match selectors::resolve(&[word.to_owned()], catalog, "") {
         Ok(codes) => Ok(Selection::new(codes, Vec::new())),
@@ -210,7 +211,7 @@ fn own_path(input: &Input) -> PathBuf {
 }
 
 /// Reads the text of an input.
-/// Of a notebook, it returns only the code, on the same lines as in the file.
+/// For a notebook, only the code is returned, on the same lines as in the file.
 fn read(input: &Input) -> String {
     let text = input.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let is_notebook = sniff(&input.name, text.as_bytes()) == Kind::Notebook;

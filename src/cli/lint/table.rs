@@ -45,7 +45,7 @@ pub struct Scanned {
     facts: Option<Facts>,
     /// Number of findings about the file.
     pub findings: usize,
-    /// Whether the remote file has the ETag that is known already.
+    /// Whether the remote file still has its known ETag.
     is_known: bool,
 }
 
@@ -118,7 +118,7 @@ fn with(row: &Row, finding: &Finding) -> Row {
     }
 }
 
-/// Lints the files that the arguments name, and returns their rows. An unsupported URI is a row, too.
+/// Lints the files that the arguments name, and returns their rows. An unsupported URI gets a row, too.
 ///
 /// # Errors
 /// The arguments or the configuration are invalid.
@@ -145,7 +145,7 @@ pub fn scan(args: &Args) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-/// Returns the row of a URI that is not supported. Its message names the URI.
+/// Returns the row of a URI that is not supported. The message of the row names the URI.
 fn refused(why: String) -> Row {
     let name = why.split('`').nth(1).unwrap_or_default();
     let finding = rule_ids::UNREADABLE_MODEL.at(Level::Error).finding(why.clone(), Place::File);

@@ -14,8 +14,9 @@ use crate::rules::rule::{Example, Rule};
 
 /// Tests the examples of the rules in the folders of `--test-rules`.
 ///
-/// Each must meet its expectation. A rewrite must compute the same numbers as the original, in our evaluator and, if it
-/// is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
+/// Every example must have its expected outcome. A rewrite must compute the same numbers as the original, in
+/// our evaluator and, if it is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets`
+/// adds targets that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let own = catalog::own(&args.test_rules, args.color.when)?;
     let targets = targets::load(&args.targets, args.color.when)?;
@@ -41,8 +42,8 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
                     in_runtime += 1;
                     Ok(())
                 }
-                // The runtime cannot judge an example if it does not run the original, or computes other results for it
-                // than our evaluator.
+                // An example passes without a comparison if the runtime does not run the original, or
+                // computes other results for the original than our evaluator.
                 Ok(_) => Ok(()),
                 // A valid model may be too new for the runtime, or use types that it lacks.
                 Err(why) => {

@@ -18,7 +18,7 @@ use crate::rules::message::text;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Body, Rule};
 
-/// Prints why no direction of the rule matches at the node, or that one matches.
+/// Prints why no direction of the rule matches at the node, or that a direction matches.
 pub fn why_not(args: &Args, rule: &str, node: &str, catalog: &Catalog) -> Result<Status, Failure> {
     let [path] = &args.paths[..] else {
         return Err(Failure::new("--why-not: name one model"));

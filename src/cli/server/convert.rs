@@ -56,14 +56,14 @@ fn message(finding: &Finding) -> String {
     text
 }
 
-/// Returns the location of a place in a local Python file.
+/// Converts a location in a local Python file to a location of the protocol.
 fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
     let LocalPlace { path, place: source, .. } = sources.at_home(place.source()?)?;
     let line = source.code.as_deref().unwrap_or("");
     Some(Location { uri: uri::uri(&path)?, range: of_source(&source, line) })
 }
 
-/// Returns the range of a Python place in the text of its line: its expression, or else all code.
+/// Returns the range of a Python location in its line: the expression, or else all code of the line.
 pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     if place.column > 0 {
         return in_line(place.line, place.column, place.width.max(1), line);
@@ -73,7 +73,7 @@ pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     in_line(place.line, indent + 1, width, line)
 }
 
-/// Returns the range of a place in ONNX text.
+/// Returns the range of a location in ONNX text.
 pub fn of_text(place: &TextPlace) -> Range {
     in_line(place.line, place.column, place.width, &place.text)
 }

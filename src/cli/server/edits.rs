@@ -42,7 +42,7 @@ pub fn rename(
     Ok(value.places.iter().map(edit).collect())
 }
 
-/// Formats a model; `None` for a text with faults, and for one with comments, which would be lost.
+/// Formats a model; `None` if the text has faults, or comments that would be lost.
 pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
     let parsed = parse(source);
     let model = parsed.model.filter(|_| parsed.findings.is_empty() && !has_comment(document))?;
@@ -68,7 +68,8 @@ fn fixed(
     done.then(|| vec![TextEdit { range: document.whole(), new_text: write(&outcome.model) }])
 }
 
-/// Returns the edit that fixes all findings of a rule in ONNX text, with its title: safely if possible.
+/// Returns the edit that fixes all findings of a rule in ONNX text, and the title of the edit.
+/// Unsafe fixes are applied only if safe fixes change nothing.
 pub fn fix_rule(
     source: &Source,
     document: &Document,
@@ -133,7 +134,7 @@ pub fn upgraded(source: &Source, document: &Document) -> Option<(String, Vec<Tex
     Some((format!("upgrade to rule language {EDITION}"), vec![edit]))
 }
 
-/// Returns true if ONNX text has a comment, which writing it anew removes.
+/// Returns true if ONNX text has a comment, which is lost when the model is written.
 fn has_comment(document: &Document) -> bool {
     document.text.lines().any(|line| without_comment(line).len() < line.trim_end().len())
 }

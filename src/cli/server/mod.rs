@@ -193,7 +193,7 @@ impl Server {
     }
 }
 
-/// Parses the parameters of a notification; `None` if they are malformed.
+/// Parses the parameters of a notification; `None` if the parameters are malformed.
 fn params<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
 where
     N::Params: DeserializeOwned,

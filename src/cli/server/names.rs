@@ -9,13 +9,13 @@ use crate::graph::syntax::ast::{Attr, AttrSyntax, Declared, Graph, Model, Name, 
 use crate::graph::syntax::cursor::Cursor;
 use crate::graph::syntax::{Source, Span, text};
 
-/// A value with the places of its definition and uses.
+/// A value with the spans of its definition and uses.
 #[derive(Clone, Debug)]
 pub struct Value {
     pub name: Arc<str>,
-    /// The place that counts as its definition, such as an input declaration or the output of a node.
+    /// First position of the value as an input, function output or in `value_info`; else as a node output.
     pub definition: Span,
-    /// Every place of its name, including the definition, in text order.
+    /// Every occurrence of the name, including the definition, in text order.
     pub places: Vec<Span>,
 }
 
@@ -133,7 +133,7 @@ impl Names {
         }
     }
 
-    /// Records a use of a name. It refers to the value in the innermost graph that defines the name.
+    /// Records a use of a name. The use refers to the value in the innermost graph that defines the name.
     ///
     /// The use of an undefined name is ignored.
     fn used(&mut self, name: &Name, scopes: &[Scope]) {
@@ -158,7 +158,7 @@ g (float[N] x, bool c) => (float[N] y) {
   y = If (c) <then_branch = a () => (p) { p = Abs (t) }, else_branch = b () => (t) { t = Relu (x) }>
 }";
 
-    /// Returns the places of the value at the `nth` occurrence of `word`.
+    /// Returns the occurrences of the value at the `nth` occurrence of `word`.
     fn places(word: &str, nth: usize) -> Vec<usize> {
         let names = Names::of(&Source::new("", TEXT));
         let at = TEXT.match_indices(word).nth(nth).expect("the word is there").0;

@@ -123,8 +123,8 @@ fn symbols(workspace: &Workspace, uri: &Uri) -> Vec<DocumentSymbol> {
 
 /// Returns the hover text: the signature of an operator, the type of a value, or the summary of a rule.
 ///
-/// In ONNX text and rule files, it describes the name at the position. Elsewhere, and for other names, it describes the
-/// rule of the first finding there.
+/// In ONNX text and rule files, the hover text describes the name at the position. In other files, and for
+/// names without a description, the hover text describes the rule of the first finding at the position.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
@@ -150,7 +150,7 @@ fn contains(range: Range, position: Position) -> bool {
     range.start <= position && position <= range.end
 }
 
-/// Returns the definition of the value at a position or, unless `only_definition`, all its places.
+/// Returns the definition or, without `only_definition`, all occurrences of the value at a position.
 fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
     if let Some((document, source)) = rules_of(workspace, &at.text_document.uri) {
         let found = only_definition.then(|| rule_definition(workspace, at, document, &source)).flatten();
@@ -166,8 +166,8 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
 
 /// Returns the definition of the name at a position of a rule file.
 ///
-/// Names are those of functions, patterns and rules, in this file or in those around it, and of values and attributes
-/// of the same rule.
+/// Functions, patterns and rules are found in this file and in the rule files around it, values and
+/// attributes in the same rule.
 fn rule_definition(
     workspace: &Workspace,
     at: &TextDocumentPositionParams,
@@ -199,7 +199,7 @@ fn rule_definition(
 
 /// Returns code actions for the diagnostics at a position, and the action that applies all safe fixes.
 ///
-/// They are fixes for ONNX text, rewrites for Python, upgrades of rule files, and suppressions.
+/// The actions are fixes for ONNX text, rewrites for Python, upgrades of rule files, and suppressions.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
@@ -221,7 +221,7 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         }
         offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
-    // Fixing all findings costs a run, so it is not offered at places without a finding unless it is requested.
+    // Fixing all findings costs a run, so where there is no finding, this action is offered only on request.
     let wants_all = match &params.context.only {
         Some(only) => is_wanted(Some(&edits::FIX_ALL), only),
         None => !params.context.diagnostics.is_empty(),
@@ -250,9 +250,9 @@ fn is_wanted(kind: Option<&CodeActionKind>, only: &[CodeActionKind]) -> bool {
     })
 }
 
-/// Returns the findings with the code and range of a diagnostic, else those with its code on its line.
+/// Returns the findings with the code and range of a diagnostic, else with the same code and line.
 ///
-/// A diagnostic from a model may know only the line.
+/// A diagnostic of a model may have only a line, and no range within the line.
 fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
     let at = diagnostic.range;
     let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);

@@ -16,9 +16,9 @@ pub struct Definition {
     pub name: String,
     /// `fn name(x, @a)`.
     pub header: String,
-    /// Its documentation, in Markdown.
+    /// Documentation of the function or pattern, in Markdown.
     pub docs: String,
-    /// Span of its name.
+    /// Span of the name.
     pub span: Span,
 }
 
@@ -68,7 +68,7 @@ pub fn binding(tokens: &Tokens, at: usize) -> Option<Span> {
     let is_variable = |at: usize| at > 0 && tokens.text(at - 1) == "@";
     let begins_item = |at: &usize| ITEMS.contains(&tokens.text(*at)) && tokens.depth(*at) == 0;
     let start = (0..=at).rev().find(begins_item)?;
-    // Names of examples are their own.
+    // A name in an example does not refer to a name of the rule.
     let is_example = |at: &usize| EXAMPLES.contains(&tokens.text(*at)) && tokens.depth(*at) == 1;
     if (start..at).any(|one| is_example(&one)) {
         return None;
@@ -100,7 +100,8 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// Returns the other rule files around a file, without unreadable ones.
 ///
-/// They are below the nearest folder whose folder `lib` has rule files, or else below the folder of the file.
+/// The rule files are below the nearest folder that has a subfolder `lib` with rule files, or else below the
+/// folder of the file.
 pub fn around(file: &Path) -> Vec<(PathBuf, String)> {
     let is_rules = |path: &Path| path.extension().is_some_and(|end| end == EXTENSION);
     let below = |folder: &Path, depth: usize| {

@@ -1,4 +1,6 @@
-//! Tokens of a text and their brackets, as context of the cursor in text that cannot be parsed yet.
+//! Tokens and matching brackets of a text.
+//!
+//! Tokens give the context of the cursor in a text that cannot be parsed yet.
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::lexer::{Strings, Token, TokenKind, tokens};
@@ -18,20 +20,20 @@ pub struct Tokens<'t> {
     is_rules: bool,
 }
 
-/// An operator as a node names it.
+/// Operator name in a node, with its domain and version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     pub domain: String,
     pub name: String,
     /// `@13`, in rules.
     pub version: Option<u16>,
-    /// Index of its first token.
+    /// Index of the first token of the name.
     pub first: usize,
     pub span: Span,
 }
 
 impl Called {
-    /// Returns its schema: that of its version, or else that of an opset.
+    /// Returns the schema of the operator at its version, or at `opset` if it has no version.
     pub fn schema(&self, opset: u16) -> Option<&'static Schema> {
         schema::lookup(&self.domain, &self.name, self.version.unwrap_or(opset))
     }
@@ -124,7 +126,7 @@ impl<'t> Tokens<'t> {
         self.innermost.get(at).copied().flatten()
     }
 
-    /// Opens or closes brackets by a token. Returns the bracket that it closes.
+    /// Updates the open brackets `open` for a token. Returns the opening bracket that the token closes.
     fn step(&self, at: usize, open: &mut Vec<usize>) -> Option<usize> {
         let opening = match self.text(at) {
             "(" | "[" | "{" => {
@@ -225,7 +227,7 @@ impl<'t> Tokens<'t> {
         Some(Called { domain, name: self.text(last).to_owned(), version, first, span })
     }
 
-    /// Returns the domain before a name: `com.microsoft` if the tokens end with `com.microsoft.`.
+    /// Returns the domain before a name: the dotted words before `end`, such as `com.microsoft`.
     pub fn domain_before(&self, end: usize) -> Option<String> {
         let last = end.checked_sub(1)?;
         (self.text(last) == "." && last > 0 && self.is_word(last - 1)).then(|| {

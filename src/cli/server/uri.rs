@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lsp_types::Uri;
 use url::Url;
 
-/// Returns the path of a URI; `None` if it is not a file, such as an unsaved text.
+/// Returns the path of a URI; `None` if the URI is not that of a file, as for an unsaved text.
 pub fn path(uri: &Uri) -> Option<PathBuf> {
     Url::parse(uri.as_str()).ok()?.to_file_path().ok()
 }

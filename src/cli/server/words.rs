@@ -22,7 +22,7 @@ pub const ENTRIES: [Word; 18] = [
     ("severity", "level of the finding: `hint`, `info`, `warning` or `error`"),
     ("phase", "when the rewrite runs: `simplify`, `explore`, `convert`, `fix` or `lower`"),
     ("safety", "how results can change: `exact`, `rounding` or `unsafe`"),
-    ("at", "opset of the operators of the rewrite for which no version is given"),
+    ("at", "opset of operators that the rewrite names without a version"),
     ("since", "first opset at which the rule applies without a target"),
     ("fixes", "code of the rule whose findings the rewrite fixes"),
     ("message", "text of the finding; `{x}` is the name of a value, `{@r}` an expression"),
@@ -34,14 +34,14 @@ pub const ENTRIES: [Word; 18] = [
     ("rewrite", "the replacement; with `both`, the equivalence applies in both directions"),
     ("detect", "the built-in analysis that finds the fault: `detect builtin::NAME`"),
     ("example", "a model with the expected outcome: `equivalent`, `rewrites_to`, `no_match` or `reports`"),
-    ("but", "the `example` before it with changes, and an outcome of its own"),
+    ("but", "a variant of the previous `example`, with changes and another outcome"),
 ];
 
 /// Statuses of rules.
 pub const STATUSES: [Word; 3] = [
     ("preview", "applied only with `--preview`"),
     ("stable", "applied by default"),
-    ("deprecated", "applied, and to be removed; a selection of the rule gives a warning"),
+    ("deprecated", "applied by default, but to be removed; selecting the rule gives a warning"),
 ];
 
 /// Levels of findings.
@@ -71,7 +71,7 @@ pub const SAFETIES: [Word; 3] = [
 /// Outcomes of examples.
 pub const OUTCOMES: [Word; 4] = [
     ("equivalent", "the rule matches, and results are equal"),
-    ("rewrites_to", "the result is exactly this, except for names"),
+    ("rewrites_to", "the result equals these nodes, except for names"),
     ("no_match", "the rule does not match"),
     ("reports", "the messages that the rule reports"),
 ];

@@ -60,7 +60,7 @@ impl Workspace {
     /// Reloads configurations and rules.
     ///
     /// # Errors
-    /// See [`Workspace::new`]; the old state is kept then.
+    /// The errors are those of [`Workspace::new`]; after an error, the workspace is unchanged.
     pub fn reload(&mut self) -> Result<(), Failure> {
         let fresh = Workspace::new(self.roots.clone())?;
         let (documents, models) = (std::mem::take(&mut self.documents), std::mem::take(&mut self.models));
@@ -70,14 +70,14 @@ impl Workspace {
 
     /// Returns the settings for files of a folder.
     ///
-    /// They are created for each call, because they cache sources, which change while the user edits.
+    /// Settings are created for each call, because they cache sources, which change while the user edits.
     fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
         Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalog)
     }
 
     /// Lints the models below the folders.
     ///
-    /// Returns the Python files that they refer to now or referred to before.
+    /// Returns the Python files that findings of the models refer to now or referred to before.
     ///
     /// # Errors
     /// A folder cannot be searched, or a configuration cannot be read.

@@ -82,7 +82,7 @@ fn severity(level: Level) -> Severity {
 /// Finding to render.
 struct Report<'a> {
     finding: &'a Finding,
-    /// Number and places of similar findings.
+    /// Number and locations of similar findings.
     others: Option<String>,
     severity: Severity,
     styles: Styles,
@@ -112,7 +112,7 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// Writes a place and, if known, its line.
+    /// Writes a location and, if known, its line.
     fn snippet(
         &self,
         out: &mut dyn WriteColor,

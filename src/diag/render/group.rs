@@ -8,7 +8,7 @@ use crate::diag::Finding;
 /// Maximum number of similar findings shown individually.
 const SHOWN_EACH: usize = 3;
 
-/// Maximum number of places listed for the remaining findings of a group.
+/// Maximum number of locations listed for similar findings that are not shown.
 const NAMED: usize = 5;
 
 /// Finding that is shown, with the similar findings that are only counted.
@@ -46,7 +46,7 @@ fn place(finding: &Finding, first: &Finding) -> String {
 
 /// Groups similar findings: same file, rule, level, wording and Python line.
 ///
-/// Up to [`SHOWN_EACH`] are not grouped.
+/// Similar findings are not grouped if there are at most [`SHOWN_EACH`] of them.
 pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let line = finding.source.as_ref().map(|source| (source.file.to_string(), source.line));
@@ -64,7 +64,7 @@ pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     groups.iter().map(|group| made(findings, group)).collect()
 }
 
-/// Groups findings of one rule and level at one line of a file, as services show only one of them.
+/// Groups findings of one rule and level at one line, because services show only one of them.
 ///
 /// Findings without a line are grouped if they have the same wording.
 pub fn by_line(findings: &[Finding]) -> Vec<Group<'_>> {

@@ -65,7 +65,7 @@ pub fn applicability(applicability: Applicability) -> &'static str {
     }
 }
 
-/// Renders a place in a Python file; unknown fields are omitted.
+/// Renders a location in a Python file; unknown fields are omitted.
 fn source(source: &SourcePlace) -> Value {
     let end = (source.column > 0 && source.width > 0).then(|| source.column.saturating_add(source.width));
     known([
@@ -79,8 +79,8 @@ fn source(source: &SourcePlace) -> Value {
     ])
 }
 
-/// Renders a place in the linted file, in one format for all kinds of files.
-/// `code` is the line, or the node as ONNX text; columns are 1-based. Null for the whole file.
+/// Renders a location in the linted file, in one format for all kinds of files.
+/// `code` is the line, or the node or declaration as ONNX text; columns are 1-based. Null for the whole file.
 fn location(place: &Place, label: &str) -> Value {
     let label = json!(Some(label).filter(|label| !label.is_empty()));
     match place {

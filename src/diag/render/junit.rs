@@ -1,9 +1,9 @@
 //! JUnit XML: a test suite per file, and a test case per finding.
 //!
 //! Warnings and errors are failed tests. Hints and infos are passed tests with output. A file without
-//! findings has one passed test. In JUnit, an error is a test that did not finish; there are none here,
-//! but schemas require their number. Schemas have no `file` or `line` attributes, so the text begins
-//! with the place.
+//! findings has one passed test. In JUnit, an error is a test that did not finish. The output has no errors,
+//! but schemas require the number of errors. Schemas have no `file` or `line` attributes, so the text begins
+//! with the location.
 
 use std::io::Result;
 

@@ -7,7 +7,7 @@ use super::excerpt::MAX_CHARS;
 pub struct Look {
     /// Whether to use colors, as ANSI escape sequences.
     pub colour: bool,
-    /// Width in columns; `None` if it is not a terminal, so that lines may have any length.
+    /// Width in columns; `None` if the output is not a terminal, so that lines may have any length.
     pub width: Option<usize>,
     /// Whether to omit the summary line.
     pub quiet: bool,

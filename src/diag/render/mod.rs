@@ -61,7 +61,7 @@ pub struct Page {
     pub code: String,
     /// Summary, in one sentence.
     pub summary: String,
-    /// Level of the rule; findings may have another.
+    /// Level of the rule; findings may have another level.
     pub level: Level,
     /// Whole page, as Markdown.
     pub text: String,

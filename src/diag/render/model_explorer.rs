@@ -1,7 +1,8 @@
 //! Model Explorer node data: an overlay that colors nodes and lists their findings.
 //! <https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide#custom-node-data>
 //!
-//! It has the findings of one model. Nodes of subgraphs are left out, because the viewer does not know their names.
+//! The data have the findings of one model. Nodes of subgraphs are left out, because the viewer does not know
+//! their names.
 
 use std::collections::BTreeMap;
 

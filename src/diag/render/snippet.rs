@@ -1,20 +1,20 @@
-//! Snippets: the places of a finding in display order, with their lines.
+//! Snippets: the locations of a finding in display order, with their lines.
 
 use super::excerpt::Excerpt;
 use super::spot::is_nested;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
 
-/// Place, with its line.
+/// Location, with its line.
 pub struct Snippet {
     /// `net.py:60:16`, or `model.onnx (node 1 of 2)`.
     pub locus: String,
     /// Line number, or position of the node in its graph; 0 for none.
     pub number: u32,
-    /// Excerpt of the line; `None` if only the place is known.
+    /// Excerpt of the line; `None` if the text of the line is unknown.
     pub excerpt: Option<Excerpt>,
     /// Label below the line.
     pub label: String,
-    /// Whether this is the primary place, rather than a related one.
+    /// Whether this is the primary location, rather than a related one.
     pub primary: bool,
 }
 
@@ -28,8 +28,9 @@ impl Snippet {
     }
 }
 
-/// Returns all places of a finding, with lines cut to `room` characters.
-/// These are the Python line or else the module path, the place in the file, and the related places.
+/// Returns all locations of a finding, with lines cut to `room` characters.
+/// The locations are the Python line (or else the module path), the location in the file, and the related
+/// locations.
 pub fn snippets(finding: &Finding, room: usize) -> Vec<Snippet> {
     let mut snippets = Vec::new();
     let place = match &finding.place {

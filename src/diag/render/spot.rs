@@ -1,8 +1,8 @@
-//! Places of findings as file and line, for formats without graphs.
+//! Locations of findings as file and line, for formats without graphs.
 
 use crate::diag::{Finding, GraphPlace, Place, Rewrite, SourcePlace};
 
-/// Place in a text file; 0 means unknown.
+/// Location in a text file; 0 means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot<'a> {
     pub file: &'a str,
@@ -22,7 +22,7 @@ impl Spot<'_> {
     }
 }
 
-/// Returns the Python line if its file is local, or else the place in the linted file.
+/// Returns the Python line if its file is local, or else the location in the linted file.
 pub fn spot(finding: &Finding) -> Spot<'_> {
     match &finding.source {
         Some(source) if finding.is_here => source_spot(source),
@@ -36,7 +36,7 @@ fn source_spot(source: &SourcePlace) -> Spot<'_> {
     Spot { file: &source.file, line: source.line, column, width, code: source.code.as_deref() }
 }
 
-/// Converts a place in the linted file; `is_here` is true if Python files are local.
+/// Converts a location in the linted file; `is_here` is true if Python files are local.
 pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a> {
     match place {
         Place::Source(source) if is_here => source_spot(source),

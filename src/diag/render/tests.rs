@@ -67,7 +67,7 @@ fn logged() -> Finding {
     Finding::new("REA001", "unreadable-part", Level::Warning, "a line could not be read", Place::Text(text))
 }
 
-/// Renders findings at graphs, files, bytes and texts, in two files; a third file has none.
+/// Renders findings at graphs, files, bytes and texts, in two files; a third file has no findings.
 fn check(format: Format) {
     let in_file = |finding: Finding, file: &str| Finding { file: Arc::from(file), ..finding };
     let whole =

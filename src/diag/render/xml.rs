@@ -3,7 +3,7 @@
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 
-/// Creates an XML document; `body` writes its contents. Writing to memory cannot fail.
+/// Creates an XML document; `body` writes the contents of the document. Writing to memory cannot fail.
 pub fn document(body: impl FnOnce(&mut Writer<Vec<u8>>) -> std::io::Result<()>) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer

@@ -75,7 +75,7 @@ fn model_with_the_name_of_the_log_is_preferred() {
     assert_eq!(blamed("logs/net.pt2.log", &log, &files).as_deref(), Some("/app/net/model.py:6"));
     // Any of the models may have been exported.
     assert_eq!(blamed("export.log", &log, &files), None);
-    // The exported model has no line that fixes a size.
+    // No line of the exported model makes a size static.
     assert_eq!(blamed("other.log", &log, &files), None);
 }
 
@@ -84,7 +84,7 @@ fn equally_likely_lines_are_not_reported() {
     let model = module("Net", &format!("        a = x.view(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     assert_eq!(blamed("export.log", &violated(EXPORTED), &files), None);
-    // If the log is named after the class, the first of these lines is reported.
+    // If the log is named after the class, the first of the equally likely lines is reported.
     assert_eq!(blamed("Net.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
     let likelier = module("Net", &format!("        a = torch.ones(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", likelier.as_str())];

@@ -14,13 +14,15 @@ use crate::targets::Judged;
 ///
 /// Nodes of unknown support count as supported.
 pub struct Pieces {
-    /// Number of target partitions. Consecutive and independent supported nodes share a partition.
+    /// Number of target partitions.
+    ///
+    /// Supported nodes share a partition if equally many switches between target and fallback precede them.
     pub count: usize,
-    /// Values that cross between the target and its fallback; `None` if there are none.
+    /// Values that cross between the target and its fallback, or `None` if no values cross.
     pub crossing: Option<Crossing>,
 }
 
-/// Values that one side produces and the other reads.
+/// Values that the target produces and the fallback reads, or the other way round.
 pub struct Crossing {
     /// Number of values.
     values: usize,
@@ -57,7 +59,7 @@ impl Pieces {
                 continue;
             }
             let is_outside = outside.contains(&id);
-            // A turn is a group of nodes that run on one side: even turns on the target, odd turns on the fallback.
+            // A turn is a group of nodes on one device: even turns run on the target, odd turns on the fallback.
             let mut turn = usize::from(is_outside);
             for value in reads(model, id) {
                 let Some((producer, _)) = model.producer(value) else { continue };
@@ -81,7 +83,7 @@ impl Pieces {
 
 /// Returns the nodes of the main graph that run on the fallback.
 ///
-/// They are unsupported nodes, and nodes that contain or call one.
+/// Unsupported nodes run on the fallback, and so do nodes that contain or call an unsupported node.
 fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
     let mut outside: FxHashSet<NodeId> = FxHashSet::default();
     let mut functions = FxHashSet::default();

@@ -45,7 +45,7 @@ fn baked_window(cx: &LintContext, free: &DynamicDims, id: NodeId, node: &Node) -
     let finding = cx.at_node(BAKED_SHAPE.at(Level::Warning), id, Part::Whole, message);
     Some(
         finding
-            .label("the window of the traced size: at other sizes, the output has another size")
+            .label("the window of the traced size: other input sizes lead to a wrong output size")
             .related(cx.places.declaration(origin.input), format!("axis {} is dynamic", origin.axis))
             .help("pool to size 1, or use F.interpolate; or declare the axis static"),
     )

@@ -20,7 +20,7 @@ use crate::graph::dim::Dim;
 /// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// Unmet demand on a dynamic size, with the node to report.
+/// Violated size constraint, with the node to report.
 struct Baked {
     node: NodeId,
     demand: Demand,
@@ -31,7 +31,7 @@ struct Baked {
     counterexample: Option<String>,
 }
 
-/// Creates one finding for all nodes of a fault; `None` if there are none.
+/// Creates one finding for all nodes of a fault; returns `None` if there are no nodes.
 fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let (found, more) = all.split_first()?;
     let node = &cx.model.nodes[found.node];
@@ -64,8 +64,8 @@ fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let of_line = if finding.source.is_some() { " of this line" } else { "" };
     Some(match more.len() {
         0 => finding,
-        1 => finding.note(format!("1 more node{of_line} fixes this size")),
-        more => finding.note(format!("{more} more nodes{of_line} fix this size")),
+        1 => finding.note(format!("1 more node{of_line} hard-codes this size")),
+        more => finding.note(format!("{more} more nodes{of_line} hard-code this size")),
     })
 }
 
@@ -151,8 +151,8 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         return;
     }
     for (id, node) in cx.nodes() {
-        // Conflicts are added first: of several demands of a node, the first is kept, unless only a later one is
-        // proved.
+        // Conflicts are added first: of several faults of a node, the first is kept, unless only a later one
+        // is proved.
         for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
@@ -169,15 +169,15 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 /// Faults, one for each Python line, size and constant.
 #[derive(Default)]
 struct Faults {
-    /// Nodes of each fault; the first one is reported.
+    /// Nodes of each fault; a finding is reported at the first node.
     found: IndexMap<String, Vec<Baked>>,
 }
 
 impl Faults {
-    /// Adds the demands that `torch.export` does not guard.
+    /// Adds the size constraints that `torch.export` does not guard.
     ///
-    /// Its guards do not cover sizes that are computed as floating-point numbers, as in `int(x.shape[0] / 4)`, and it
-    /// does not check that a product of several sizes is constant.
+    /// The guards of `torch.export` do not cover sizes that are computed as floating-point numbers, as in
+    /// `int(x.shape[0] / 4)`, and do not check that a product of several sizes is constant.
     fn add_unguarded(&mut self, demands: &Demands) {
         for (id, node) in demands.cx.nodes().filter(|(_, node)| node.is("Reshape")) {
             let is_unguarded = |demand: &Demand| match demand.kind {
@@ -248,7 +248,7 @@ fn is_proved(found: &Baked) -> bool {
     fails && found.free.named && found.counterexample.is_some()
 }
 
-/// Returns the symbol that a demand fixes, and its value; `None` unless it fixes exactly one symbol.
+/// Returns the symbol that a size constraint fixes, and its value; `None` unless there is one symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

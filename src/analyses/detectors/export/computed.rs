@@ -1,7 +1,7 @@
 //! SHP001 for a Reshape to a rounded fraction of a size, as in `math.ceil(x.shape[0] / 4)`.
 //!
-//! `torch.export` has no guards for sizes that are computed as floating-point numbers. Therefore, this detector infers
-//! the shapes of the model at several sizes.
+//! The detector infers the shapes of the model at several sizes, because `torch.export` has no guards for
+//! sizes that are computed as floating-point numbers.
 
 use rustc_hash::FxHashSet;
 

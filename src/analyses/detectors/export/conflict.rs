@@ -1,6 +1,7 @@
-//! EXP001 at a node that fixes a size, if a later node requires the dynamic size.
+//! EXP001 at a node that makes a size static, if a later node requires the dynamic size.
 //!
-//! A Reshape to `{-1, 7, 64}` can split a sequence into chunks of 7, unless the result is added to the sequence.
+//! A Reshape to `{-1, 7, 64}` may be meant to split a sequence into chunks of 7, unless a later node adds the result
+//! to the sequence.
 
 use super::demand::{Demand, Demands, Kind};
 use super::reshape::reshape_target;
@@ -8,16 +9,16 @@ use crate::graph::dim::{Answer, Dim, numel};
 use crate::graph::{DeclaredDim, Dimension, Model, Node, NodeId, Owner, Port, TypeKind, ValueId};
 use crate::infer::{Fact, Size};
 
-/// Maximum number of nodes to search for the one that fixed a size.
+/// Maximum number of nodes to search for the node that made a size static.
 const MAX_STEPS: usize = 256;
 
-/// Demand on a dynamic size, with the node that fixed the size.
+/// Size constraint, with the node that made the size static.
 pub struct Conflict {
-    /// Node that fixed the size.
+    /// Node that made the size static.
     pub cause: NodeId,
-    /// Demand on the size, at an input of the cause.
+    /// Size constraint, at an input of `cause`.
     pub demand: Demand,
-    /// Node that fails at other sizes; `None` if a declared output shows the conflict.
+    /// Node that fails at sizes other than the traced one; `None` if a declared output shows the conflict.
     pub met: Option<NodeId>,
 }
 
@@ -154,8 +155,8 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
 
 /// Returns the index of the constant operand that gives the result of a node its static size.
 ///
-/// Examples are a coordinate grid that is scaled, and a table that is written to. A constant with a single axis longer
-/// than 1 is not returned, because it is usually a parameter for the features of that axis.
+/// Such operands are a coordinate grid that is scaled, and a table that is written to. A constant with a single axis
+/// longer than 1 is not returned, because it is usually a parameter for the features of that axis.
 fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, reach, .. } = demands;
     let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));
@@ -176,10 +177,10 @@ fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     (is_cause && reach.depends_on_inputs(other)).then_some(input)
 }
 
-/// Returns the demand of a Reshape with -1 in place of `batch`, whose result has `rows` rows.
+/// Returns the size constraint of a Reshape with -1 for `batch`, whose result has `rows` rows.
 ///
-/// The demand is that the product of the other axes equals the product of the constants in its target.
-/// A Reshape of one dynamic axis to `{-1, 16}` splits it into chunks, and any number of rows is intended.
+/// The product of the axes after the batch must equal the product of the constants in the target. A Reshape
+/// of one dynamic axis to `{-1, 16}` splits it into chunks, and any number of rows is intended.
 fn leads(demands: &Demands, node: &Node, batch: &Dim, rows: &Dim) -> Option<Demand> {
     let (target, data) = (reshape_target(demands.cx, node)?, demands.cx.input(node, 0)?.dims()?);
     let (first, behind) = target.split_first()?;

@@ -1,4 +1,4 @@
-//! Demands of nodes on dynamic sizes.
+//! Size constraints: values that nodes require of dynamic sizes.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -11,7 +11,7 @@ use crate::graph::{ElemType, Node, Owner, ValueId};
 use crate::infer::{Fact, Size};
 use crate::schema::operator;
 
-/// Condition for a node to compute the intended result: a dynamic size must have a certain value.
+/// Size constraint: the value of a dynamic size at which a node computes the intended result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     /// Index of the input that a finding points at, usually the one with the constant.
@@ -20,18 +20,18 @@ pub struct Demand {
     pub size: Dim,
     /// Required value.
     pub fixed: Dim,
-    /// Kind of the condition.
+    /// Kind of the constraint.
     pub kind: Kind,
 }
 
-/// Kind of a demand.
+/// Kind of a size constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The sizes of an axis must be equal, or the dynamic one must be 1.
     Broadcast,
     /// The sizes of an axis must be equal.
     Equal,
-    /// The element counts must be equal.
+    /// The element counts of the input and the target of a Reshape must be equal.
     Elements,
     /// A Reshape has a constant for the dynamic size, and -1 for a later axis: it runs, but mixes up rows.
     Moves,
@@ -43,8 +43,8 @@ pub enum Kind {
     Leads,
     /// The batch axis is resampled to a static number of rows.
     Resamples,
-    /// The axis is split at half of the required size.
-    /// Both parts must have equal sizes, or the second one must have size 1.
+    /// The axis is split into two parts, at half of the required size. The parts must have equal sizes, or
+    /// the second part must have size 1.
     Halves,
     /// The given model output is declared with the dynamic size.
     Declared(ValueId),
@@ -55,11 +55,11 @@ pub enum Kind {
 enum Maker {
     /// An input that depends only on constants.
     Here,
-    /// An input that depends on model inputs: an earlier node fixed its size.
+    /// An input that depends on model inputs: an earlier node made its size static.
     Before,
 }
 
-/// Finder of demands.
+/// Finder of size constraints.
 pub struct Demands<'a> {
     /// Model to lint.
     pub cx: &'a LintContext<'a>,
@@ -70,9 +70,10 @@ pub struct Demands<'a> {
 }
 
 impl Demands<'_> {
-    /// Returns the demands of a node on dynamic sizes.
+    /// Returns the size constraints of a node.
     ///
-    /// Sizes that an earlier node fixed are left to [`Demands::of_handed_on`], because that node is at fault.
+    /// Sizes that an earlier node made static are left to [`Demands::of_handed_on`], because the earlier node
+    /// is at fault.
     pub fn of(&self, node: &Node) -> Vec<Demand> {
         if !node.domain().is_empty() {
             return Vec::new();
@@ -96,7 +97,7 @@ impl Demands<'_> {
         }
     }
 
-    /// Returns the demands of a node that result from sizes fixed by an earlier node.
+    /// Returns the size constraints of a node that result from sizes that an earlier node made static.
     pub fn of_handed_on(&self, node: &Node) -> Vec<Demand> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
@@ -112,7 +113,7 @@ impl Demands<'_> {
         self.cx.input(node, input)?.dims()
     }
 
-    /// Whether an input depends only on constants, so that the node itself is the cause.
+    /// Whether an input depends only on constants, so that the node itself causes the fault.
     fn is_cause(&self, node: &Node, input: usize) -> bool {
         self.is_made(node, input, Maker::Here)
     }
@@ -122,10 +123,10 @@ impl Demands<'_> {
         depends == Some(maker == Maker::Before)
     }
 
-    /// Returns the demand that `size` equals the constant `fixed`.
+    /// Returns the constraint that `size` equals the constant `fixed`.
     ///
-    /// Returns `None` unless both are equal at some sizes of the model inputs, and different at others. A constant of
-    /// size 1 that broadcasts demands nothing.
+    /// Returns `None` if the two sizes are proved always equal or never equal, or if a symbol of `size` is
+    /// not from a model input. A constant axis of size 1 that broadcasts causes no constraint.
     pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;
@@ -136,11 +137,11 @@ impl Demands<'_> {
         open.then(|| Demand { input, size: size.clone(), fixed: fixed.clone(), kind })
     }
 
-    /// Returns the demands of inputs that broadcast along all axes except the last `core`.
+    /// Returns the size constraints of inputs that broadcast along all axes except the last `core`.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        // Compare with each distinct shape once: even a node with many inputs has few distinct shapes. Equal shapes
-        // cause no demand.
+        // Compare with each distinct shape once: even a node with many inputs has few distinct shapes. Equal
+        // shapes cause no constraint.
         let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
         let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
@@ -156,7 +157,7 @@ impl Demands<'_> {
         found
     }
 
-    /// Returns the demand of a left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
+    /// Returns the size constraint of a left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
     ///
     /// The right matrix is not checked, because a constant there is a weight of the features.
     fn contracted(&self, node: &Node, maker: Maker) -> Option<Demand> {
@@ -170,14 +171,14 @@ impl Demands<'_> {
 
     /// Whether a constant has a traced size, and is not a parameter of features.
     ///
-    /// A constant with a single axis longer than 1 is a parameter, unless the demand is on a batch size.
+    /// A constant with a single axis longer than 1 is a parameter, unless the constraint is on a batch size.
     fn is_more_than_a_parameter(&self, constant: &[Size], demand: &Demand) -> bool {
         let one = Some(Dim::known(1));
         let along = constant.iter().filter(|size| **size != one).count();
         along > 1 || self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.axis == 0)
     }
 
-    /// Returns the demand of the third input of Gemm, which broadcasts to the product.
+    /// Returns the size constraint of the third input of Gemm, which broadcasts to the product.
     fn bias(&self, node: &Node) -> Option<Demand> {
         let transposed = node.attr("transA").and_then(|trans| trans.as_int()).unwrap_or(0) != 0;
         let [rows, _] = self.dims(node, 2).filter(|_| self.is_cause(node, 2))? else { return None };
@@ -185,7 +186,7 @@ impl Demands<'_> {
         self.demand(2, size, rows, Kind::Broadcast)
     }
 
-    /// Returns the demand of Split: the sizes of its parts must sum to that of the axis.
+    /// Returns the size constraint of Split: the sizes of its parts must sum to that of the axis.
     fn split(&self, node: &Node) -> Option<Demand> {
         let sizes = match node.attr("split").and_then(|sizes| sizes.as_ints()) {
             Some(sizes) => sizes.to_vec(),
@@ -199,9 +200,9 @@ impl Demands<'_> {
         self.demand(input, self.dims(node, 0)?.get(axis)?, &Some(sum), Kind::Equal)
     }
 
-    /// Returns the demand of Squeeze: the batch size must be 1.
+    /// Returns the size constraint of Squeeze: the batch size must be 1.
     ///
-    /// Other axes are not reported, nor are nodes in subgraphs, which may check the size.
+    /// Axes other than the batch are not reported, nor are nodes in subgraphs, which may check the size.
     fn squeeze(&self, node: &Node) -> Option<Demand> {
         if matches!(self.cx.model.graphs[node.graph].owner, Owner::Node(_)) {
             return None;
@@ -234,7 +235,7 @@ impl Demands<'_> {
         };
         let axes = || of_data.iter().rev().zip(target.iter().rev());
         let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
-        // The input can be a constant of the traced size, such as zeros for a state. The target is then dynamic.
+        // The input can be a constant of the traced size, such as zeros for a state, with a dynamic target.
         let is_constant = self.is_cause(node, 0);
         let by_data =
             axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));
@@ -276,7 +277,7 @@ impl Demands<'_> {
         sizes
     }
 
-    /// Returns the demands of recurrent layers with `layout` 0.
+    /// Returns the size constraints of recurrent layers with `layout` 0.
     ///
     /// Initial states and sequence lengths must have the batch size of the sequence.
     fn recurrent(&self, node: &Node) -> Vec<Demand> {
@@ -293,7 +294,7 @@ impl Demands<'_> {
         self.cx.input(node, input).and_then(Fact::as_ints)
     }
 
-    /// Returns the demand of Resize, if it resamples the batch axis.
+    /// Returns the size constraint of Resize, if it resamples the batch axis.
     ///
     /// Resize interpolates along every axis whose size changes, even the batch axis.
     fn resize(&self, node: &Node) -> Option<Demand> {

@@ -32,7 +32,7 @@ pub struct DynamicDims<'a> {
 }
 
 impl<'a> DynamicDims<'a> {
-    /// Collects the symbols. `facts` must be those of `model`.
+    /// Collects the symbols in the shapes of the model inputs. `facts` must be those of `model`.
     pub fn new(model: &Model, facts: &'a Facts) -> Self {
         let mut sizes = BTreeMap::new();
         for port in &model.graphs[model.main].inputs {
@@ -58,7 +58,7 @@ impl<'a> DynamicDims<'a> {
 
     /// Returns the origin of the first symbol of `size` that `fixed` lacks.
     ///
-    /// Returns `None` if there is none, or if a symbol of either size does not come from an input.
+    /// Returns `None` if `fixed` has all symbols of `size`, or if a symbol does not come from an input.
     pub fn lost(&self, size: &Dim, fixed: &Dim) -> Option<DynamicDim> {
         let is_free = self.covers(size) && self.covers(fixed);
         let lost = size.symbols().find(|symbol| !fixed.contains(symbol)).filter(|_| is_free)?;
@@ -72,7 +72,8 @@ impl<'a> DynamicDims<'a> {
 
     /// Returns true if two sizes are equal at large values of their symbols, as `min(3, time)` and 3 are.
     ///
-    /// The constant is then usually the length of a slice, and the model only fails for short inputs.
+    /// A constant that equals a size at large values is usually the length of a slice, and the model only
+    /// fails for short inputs.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
         LARGE.iter().all(|&large| {
             let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));
@@ -101,7 +102,7 @@ impl<'a> DynamicDims<'a> {
     }
 }
 
-/// Returns the symbols of a dimension with one size, as text: `batch = 3`.
+/// Returns text that assigns `size` to each symbol of a dimension: `batch = 3`.
 pub fn sizes_text(dim: &Dim, size: i64) -> String {
     let sizes: Vec<String> = dim.symbols().map(|symbol| format!("{symbol} = {size}")).collect();
     sizes.join(", ")

@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 8;
 
 /// Changed size that is both operands of an operator.
 struct Alias {
-    /// Operator with the equal operands.
+    /// Node with the changed size as both operands.
     node: NodeId,
     /// Node that changes the size.
     change: NodeId,

@@ -1,7 +1,7 @@
 //! EXP001 in graphs of the torch.export-based exporter.
 //!
-//! It reports dynamic dimensions that the exporter recorded as valid for some sizes only, and dynamic dimensions whose
-//! name is a number: the size that the export fixed.
+//! The detector reports dynamic dimensions that the exporter recorded as valid for some sizes only, and
+//! dynamic dimensions whose name is a number: the size that the exporter made static.
 
 use super::Detector;
 use super::trial::infer_at;
@@ -44,18 +44,18 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
 
 /// Multiples of the traced size at which shapes are inferred.
 ///
-/// Strides and windows often require multiples.
+/// Strides and windows often require a multiple of the traced size.
 const MULTIPLES: [i64; 2] = [2, 3];
 
 /// Evidence that a graph is valid for the traced size of an axis only.
 enum Fixed {
-    /// A node fails at another size.
+    /// The given node fails at the given multiple of the traced size.
     Fails(NodeId, i64),
-    /// An output keeps the traced size.
+    /// The given output has the traced size at every tried multiple of it.
     Keeps(ValueId),
 }
 
-/// Returns evidence that the graph is valid only for the size that is the name of an axis.
+/// Returns evidence that the graph is valid only if the axis with the name `number` has this size.
 fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
     let name = number.to_string();
     let known = |node: NodeId| cx.facts.faults.iter().any(|(faulty, _)| *faulty == node);
@@ -68,7 +68,8 @@ fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
         let fault = facts.faults.iter().find(|(node, _)| !known(*node))?;
         Some(Fixed::Fails(fault.0, *size))
     };
-    // A size may fail because it is not divisible as required, so all sizes must fail.
+    // A single size may fail because it is not divisible as required, so only a failure at all sizes is
+    // evidence.
     if at.iter().all(|trial| fails(trial).is_some()) {
         return at.first().and_then(fails);
     }
@@ -82,7 +83,7 @@ fn fixed(cx: &LintContext, axis: usize, number: i64) -> Option<Fixed> {
     outputs.into_iter().find(|value| number > 1 && axis == 0 && keeps(value)).map(Fixed::Keeps)
 }
 
-/// Creates the finding of an axis whose name is its size: PyTorch 2.5 exports static axes like this.
+/// Creates the finding of an axis whose name is its size, as PyTorch 2.5 names static axes.
 fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Finding {
     let name = cx.name(input);
     let evidence = fixed(cx, axis, number);

@@ -8,7 +8,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Computes the dependence of all values.
+    /// Computes which values depend on inputs.
     pub fn new(model: &Model) -> Self {
         Reach { from_inputs: from_inputs(model) }
     }

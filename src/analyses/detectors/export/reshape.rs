@@ -1,4 +1,4 @@
-//! EXP001 at a Reshape: its demands on dynamic sizes, and a corrected target shape.
+//! EXP001 at a Reshape: its size constraint, and a corrected target shape.
 
 use super::demand::{Demand, Demands, Kind};
 use crate::analyses::LintContext;
@@ -7,7 +7,7 @@ use crate::graph::dim::{Answer, Dim, numel};
 use crate::infer::{Fact, Size};
 
 impl Demands<'_> {
-    /// Returns the demand of a Reshape.
+    /// Returns the size constraint of a Reshape.
     pub(super) fn reshape(&self, node: &Node) -> Option<Demand> {
         let target = reshape_target(self.cx, node)?;
         let data = self.dims(node, 0)?;
@@ -22,9 +22,9 @@ impl Demands<'_> {
         (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
     }
 
-    /// Returns the demand of a target with a constant for a dynamic size, and a later -1.
+    /// Returns the size constraint of a target with a constant for a dynamic size, and a later -1.
     ///
-    /// Example: `{3, -1}` for `[batch, 6]`.
+    /// Example: a Reshape of `[batch, 6]` to `{3, -1}`.
     fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
         let (size, fixed) = (from.get(place)?, target[place].clone()?);
@@ -58,7 +58,7 @@ impl Demands<'_> {
         let inferred = target.iter().position(|size| *size == Some(Dim::known(-1)))?;
         let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);
         let (blocks, unit) = (product(&target[..inferred])?, product(&target[inferred + 1..])?);
-        // Blocks of whole rows can be intended: `{2,-1,5}` creates two views of rows of 5 elements.
+        // Blocks of whole rows can be intended: `{2,-1,5}` splits rows of 5 elements into two blocks.
         if numel(row)?.divides(&unit, &self.cx.facts.bounds) == Answer::Always {
             return None;
         }
@@ -67,13 +67,13 @@ impl Demands<'_> {
         })
     }
 
-    /// Returns the demand of a target with -1 for the batch, and constants for the product of dynamic axes.
+    /// Returns the constraint of a target with -1 for the batch, and constants for dynamic axes.
     ///
     /// Examples are `{-1, 3, 64}` and `{-1, 192}` for `[batch, 3, height, width]`. At other heights and widths, -1 is
     /// not the batch size.
     ///
-    /// The target must keep the channels, or flatten them with at least two dynamic axes. Other targets may be meant:
-    /// `{-1, 64}` for `[batch, length, 8]` splits the sequence into chunks.
+    /// The target must keep the channels, or flatten them with at least two dynamic axes. Other targets may
+    /// be intended: a Reshape of `[batch, length, 8]` to `{-1, 64}` splits the sequence into chunks.
     fn flattened(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let (_, behind) = target.split_first().filter(|(lead, _)| **lead == Some(Dim::known(-1)))?;
         let numbers: Vec<i64> = behind.iter().map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
@@ -97,7 +97,7 @@ impl Demands<'_> {
     }
 }
 
-/// Returns the target shape of a Reshape with its zeros resolved; `None` if it is unknown.
+/// Returns the target shape of a Reshape with its zeros resolved; `None` if the target is unknown.
 pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     let from_input = cx.input(node, 1).and_then(Fact::as_ints);
     let from_attr = || {

@@ -42,7 +42,9 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Option<Conflict> {
     Some(Conflict { cause: first.node, demand, met: Some(id) })
 }
 
-/// Returns the Slice along one axis with step 1 that a value derives from, through unary nodes.
+/// Returns the Slice along one axis with step 1 from which a value derives.
+///
+/// Follows up to [`MAX_STEPS`] unary nodes that preserve the shape.
 fn part(cx: &LintContext, value: ValueId) -> Option<Part> {
     let mut at = value;
     for _ in 0..MAX_STEPS {

@@ -20,7 +20,7 @@ const DROPOUT_WITH_MODE: i64 = 12;
 const BATCH_NORM_WITH_MODE: i64 = 14;
 /// Metadata key of the call that a node was exported from, written by PyTorch's exporter.
 const FX_NODE: &str = "pkg.torch.onnx.fx_node";
-/// Opset since which neither operator has `is_test`.
+/// Opset since which Dropout and BatchNormalization have no `is_test`.
 const WITHOUT_IS_TEST: i64 = 7;
 
 fn dropout(cx: &LintContext, node: NodeId, part: Part) -> Finding {
@@ -46,7 +46,7 @@ fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
 
 /// Creates the finding of a BatchNormalization that lost its training mode.
 ///
-/// The `torch.export`-based exporter loses it.
+/// The `torch.export`-based exporter loses the training mode.
 fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!(
         "BatchNormalization `{}` uses the running statistics, but the exported program was in training mode",

@@ -1,7 +1,8 @@
 //! EXP007: Python loops over an axis that tracing unrolled.
 //!
-//! An unrolled loop slices one value at regular positions; each slice is a *tap*. The step of a node is the last tap
-//! that it depends on. In a loop, all steps except the first and the last consist of equal nodes.
+//! An unrolled loop slices one value at regular positions; each slice is a *tap* and starts a step. A node belongs to
+//! the step of the last tap that the node depends on. In a loop, all steps except the first and the last consist of
+//! equal nodes.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -24,15 +25,15 @@ pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 
 /// Minimum number of steps of a loop.
 ///
-/// Fewer are more likely written by hand, such as two halves, or query and key.
+/// Fewer steps are more likely written by hand, such as two halves, or query and key.
 const MIN_STEPS: usize = 3;
 /// Minimum number of steps along a static axis, so that at least two middle steps can be compared.
 ///
 /// Three slices of a static axis rarely come from a loop: they are coordinates, gates, or query, key and value.
 const MIN_COMPARED: usize = 4;
-/// Minimum number of nodes in a step, without constants.
+/// Minimum number of nodes in a step, not counting constants.
 const MIN_BODY: usize = 3;
-/// Minimum number of nodes in a step over windows, without constants.
+/// Minimum number of nodes, not counting constants, in a step that uses a window of an axis.
 const MIN_WINDOW_BODY: usize = 2;
 /// Operators that combine the results of independent steps.
 const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
@@ -214,8 +215,8 @@ struct Signature {
 impl Signature {
     /// Returns the number of nodes that this step and another one have in common.
     ///
-    /// The first step can lack nodes that use a previous step. The last step can lack nodes for the next one, and
-    /// includes nodes after the loop.
+    /// The first step can lack nodes that use a previous step. The last step can lack nodes that prepare a next step,
+    /// and includes nodes after the loop.
     fn in_common(&self, other: &Signature) -> usize {
         let mut others = other.ops.iter().peekable();
         let is_there = |op: &&u64| {
@@ -228,7 +229,7 @@ impl Signature {
 
 /// Nodes that depend on taps.
 struct Walk {
-    /// Last tap that each node depends on.
+    /// Index of the last tap that each node depends on.
     step_of: BTreeMap<NodeId, usize>,
     /// Whether a step uses the previous one for more than the accumulation of results.
     recurrent: bool,

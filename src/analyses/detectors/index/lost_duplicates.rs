@@ -21,23 +21,23 @@ pub const DETECTOR: Detector = Detector { rules: &[LOST_DUPLICATES], run };
 /// Python code of accumulating writes.
 const ADDS: [&str; 4] = ["index_add", "scatter_add", "accumulate=True", "accumulate = True"];
 
-/// Sizes to try for the symbols in the number of values, in ascending order.
+/// Sizes to try for the symbolic dimensions in the number of written values, in ascending order.
 const MANY: [i64; 4] = [8, 100, 1_000, 65_536];
-/// Size to try for the symbols in the number of places.
+/// Size to try for the symbolic dimensions in the number of elements that can be written to.
 const FEW: i64 = 3;
 
 /// Proof that two values can have equal indices.
 enum Met {
     /// A constant index contains duplicates.
     Always,
-    /// At these sizes, which the interface allows, there are more values than places.
+    /// The model interface allows these sizes, at which there are more values than elements to write to.
     Crowded(String),
 }
 
 fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
     let because = match met {
         Met::Always => "the constant index contains duplicates".to_owned(),
-        Met::Crowded(sizes) => format!("at {sizes}, there are more values than places"),
+        Met::Crowded(sizes) => format!("at {sizes}, there are more values than elements to write to"),
     };
     let message = format!(
         "`{}` keeps only one of the values with equal indices, before they are added",
@@ -50,7 +50,7 @@ fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
             "the kept values are added here, but PyTorch adds every value",
         )
         .help("export with dynamo=True, or use scatter_add at opset 16 or later; both add all values");
-    // In the graph, an intended overwrite usually looks the same; only the Python line shows an accumulation.
+    // An intended overwrite usually has the same nodes as an accumulation, but not the same Python line.
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref());
     let adds = code.is_some_and(|code| ADDS.iter().any(|call| code.contains(call)));
     let is_certain = adds || code.is_none() && is_lowered(cx, scatter);
@@ -65,10 +65,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns true if the order of the nodes shows a write that the tracing exporter lowered.
+/// Returns true if the node order shows that the tracing exporter lowered a write to `scatter`.
 ///
-/// The exporter adapts index and values first, and then creates the zeros. In a program that overwrites zeros, they
-/// exist before the write is lowered.
+/// The exporter first emits nodes that reshape or expand the index and the values, and then the zeros. If the
+/// program itself overwrites a tensor of zeros, the zeros are emitted first.
 fn is_lowered(cx: &LintContext, scatter: NodeId) -> bool {
     let node = &cx.model.nodes[scatter];
     let nodes = &cx.model.graphs[node.graph].nodes;
@@ -91,7 +91,7 @@ fn is_lowered(cx: &LintContext, scatter: NodeId) -> bool {
     is_traced && is_adapted && zeros > index && zeros > values
 }
 
-/// Returns the node that produces `value` by replacing elements of zeros, if `value` has a single user.
+/// Returns the producer of `value` if it overwrites elements of a zero tensor and has a single user.
 fn written(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     let (id, _) = cx.model.producer(value)?;
     let node = &cx.model.nodes[id];
@@ -147,9 +147,9 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     crowded(cx, &values, &places).map(Met::Crowded)
 }
 
-/// Returns the dynamic size of an axis of the index before its Expand.
+/// Returns the dynamic size of an axis of the index, if an Expand produces the index.
 ///
-/// It is a lower bound of the number of values.
+/// The size is that of the input of the Expand: a lower bound of the number of values along the axis.
 fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
     let (maker, _) = cx.model.producer(scatter.input(1)?)?;
     let expand = Some(&cx.model.nodes[maker]).filter(|node| node.is("Expand"))?;
@@ -161,7 +161,7 @@ fn product(sizes: &[Size]) -> Option<Dim> {
     sizes.iter().try_fold(Dim::known(1), |all, size| all.mul(size.as_ref()?.clone()))
 }
 
-/// Returns whether a constant index of rank 1 contains duplicates; `None` for any other index.
+/// Returns whether an index contains duplicates; `None` unless the index is constant and of rank 1.
 fn repeats(index: &Fact, rank: usize) -> Option<bool> {
     let all: Option<Vec<i64>> =
         index.as_ints()?.iter().map(|one| one.as_ref().and_then(Dim::as_const)).collect();
@@ -170,7 +170,7 @@ fn repeats(index: &Fact, rank: usize) -> Option<bool> {
     Some(all.windows(2).any(|pair| pair[0] == pair[1]))
 }
 
-/// Returns sizes of the input axes at which there are more values than places.
+/// Returns, as text, input sizes at which there are more values than elements to write to.
 fn crowded(cx: &LintContext, values: &Dim, places: &Dim) -> Option<String> {
     let free = DynamicDims::new(cx.model, cx.facts);
     if !free.covers(values) || !free.covers(places) {

@@ -1,8 +1,8 @@
 //! IDX001: negative indices in a linear index.
 //!
 //! PyTorch's tracing exporter flattens the indexed axes of `x[rows, columns]`, and computes the linear index
-//! `columns + rows * x.shape[1]`. A negative row still counts from the end, because the sum is negative. A negative
-//! column selects an element of the previous row.
+//! `columns + rows * x.shape[1]`. A negative row index still counts from the end, because the linear index is
+//! negative, too. A negative column index selects an element of the previous row.
 
 use super::Detector;
 use crate::analyses::LintContext;
@@ -54,7 +54,7 @@ fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
 
 /// Reports a negative constant among the terms of a linear index, except for the leading axis.
 ///
-/// The term of the leading axis is the product that is added last.
+/// The last Add of the linear index adds the term of the leading axis, a product.
 fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Finding> {
     let mut value = node.input(1)?;
     for term in 0..MAX_TERMS {
@@ -84,7 +84,7 @@ fn is_product(cx: &LintContext, gather: &Node, add: &Node, operand: usize) -> bo
     product.inputs.iter().flatten().any(|&factor| is_size(cx, gather, factor))
 }
 
-/// Whether a value is a size of the flattened axes, computed from a Shape or constant.
+/// Whether a value derives from a Shape, or is the constant product of the last flattened axes.
 fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
     let mut value = factor;
     for _ in 0..MAX_STEPS {

@@ -40,17 +40,17 @@ fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
     let describe = |one: &StaticDim| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
     let list: Vec<String> = pinned.iter().map(describe).collect();
     let message = format!("output `{}` declares {}", cx.name(port.value), list.join(", and "));
-    // The declaration is correct for callers that use only this size.
+    // A caller that only uses the declared size is not affected, so the level is info.
     let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
     cx.at_declaration(rule, port.value, message)
         .label("this size depends on the inputs")
-        .note("at other sizes, runtimes warn, or plan memory for the wrong shape")
+        .note("if the size differs from the declared one, runtimes warn, or plan memory for the wrong shape")
         .fix(Applicability::Safe, "declares it as dynamic")
 }
 
 /// Iterates over the axes with their declared and inferred sizes.
 ///
-/// There are none if a rank is unknown, or if the ranks differ.
+/// Yields no axes if the declared or inferred rank is unknown, or if the two ranks differ.
 fn declared_axes<'a>(
     facts: &'a Facts,
     port: &'a Port,
@@ -65,7 +65,7 @@ fn declared_axes<'a>(
 
 /// Returns the output axes that are declared static, although their sizes depend on the inputs.
 ///
-/// Inference proves the dependence.
+/// Only sizes that inference derives from dimensions of the inputs are returned.
 pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     let of_axis = |(axis, dimension, known): (usize, &Dimension, &Option<Dim>)| {
         let DeclaredDim::Value(number) = dimension.dim else { return None };
@@ -79,9 +79,10 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     declared_axes(facts, port).filter_map(of_axis).collect()
 }
 
-/// Sizes of dynamic axes to try.
+/// Sizes to substitute for the symbolic dimensions of an expression.
 ///
-/// They are needed, because an expression can be constant without simplifying to a constant.
+/// The substitution shows whether the value of the expression varies: an expression can be constant without
+/// simplifying to a constant.
 const TRIED: [i64; 4] = [1, 2, 3, 5];
 
 /// Evaluates a size with `tried` for every symbol.
@@ -105,7 +106,7 @@ fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     cx.at_declaration(LOST_SYMBOL, value, message).fix(Applicability::Safe, "restores these names")
 }
 
-/// Creates the finding of an input of a subgraph that does not have its declared type.
+/// Creates the finding of a subgraph input that does not receive its declared type.
 fn wrong_input(cx: &LintContext, found: &MisdeclaredInput) -> Finding {
     let value = cx.model.graphs[found.graph].inputs[found.input].value;
     let name = cx.name(value);
@@ -122,7 +123,9 @@ fn wrong_input(cx: &LintContext, found: &MisdeclaredInput) -> Finding {
     finding.label(received).fix(Applicability::Safe, "corrects the declaration")
 }
 
-/// Returns the values that depend on a node with a wrong input type. Their inferred types are guesses.
+/// Returns the values downstream of nodes with a wrong input type.
+///
+/// Types inferred downstream of a wrong type are guesses.
 fn downstream_of_type_faults(cx: &LintContext) -> FxHashSet<ValueId> {
     let is_of_types =
         |fault: &Fault| matches!(fault, Fault::TypeMismatch { .. } | Fault::TypeNotAllowed { .. });

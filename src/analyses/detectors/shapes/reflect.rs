@@ -1,4 +1,4 @@
-//! SHP001 as a remark: sizes that a reflecting Pad requires.
+//! SHP001 at level info: minimum sizes that a Pad with mode `reflect` requires of dynamic axes.
 
 use super::super::export::dynamic_dims::DynamicDims;
 use super::Detector;
@@ -14,7 +14,7 @@ use crate::infer::Fact;
 /// Detector of SHP001.
 pub const DETECTOR: Detector = Detector { rules: &[SHAPE_MISMATCH], run };
 
-/// Returns the pads of a node with the axis of each; `None` if they are unknown.
+/// Returns the pads of a node, each with its axis; `None` if the pads or their axes are not constant.
 fn pads(cx: &LintContext, node: &Node, rank: usize) -> Option<Vec<(usize, i64)>> {
     let from_attr = || Some(node.attr("pads")?.as_ints()?.to_vec());
     let ints = |index: usize| cx.input(node, index).and_then(Fact::as_const)?.as_i64s().ok();

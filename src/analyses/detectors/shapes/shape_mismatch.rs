@@ -29,7 +29,7 @@ fn branches(cx: &LintContext, node: NodeId, output: usize, (a, b): (usize, usize
     let message = format!("the branches of `{}` return outputs of rank {a} and {b}", cx.node_name(node));
     cx.at_node(BRANCH_RANK_DIFFERS, node, Part::Output(output), message)
         .label("its rank depends on the branch taken")
-        .note("`squeeze` of a dynamic axis is exported like this: it removes the axis only if its size is 1")
+        .note("`squeeze` of a dynamic axis is exported as an `If`: it removes the axis only if its size is 1")
         .help("squeeze or index only static axes, or reshape to the intended rank")
 }
 
@@ -130,7 +130,7 @@ fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
             let finding = bad_value(cx, node, name, why);
             if let Some(is) = is { finding.label(format!("is {is}")) } else { finding }
         }
-        // EXP013 reports the depth of OneHot.
+        // EXP013 reports an invalid `depth` of a OneHot.
         Fault::Value { name: "depth", .. } => return None,
         Fault::Value { name, why } => bad_value(cx, node, name, why),
     })

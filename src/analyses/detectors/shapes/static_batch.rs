@@ -32,7 +32,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(batch_of_one.map(|(port, _)| static_batch(cx, port, given.len())));
 }
 
-/// Returns the sizes of an input; `None` unless all its axes are static.
+/// Returns the sizes of an input; `None` unless every axis of the input has a static size above 0.
 fn fixed_sizes(port: &Port) -> Option<Vec<i64>> {
     let TypeKind::Tensor { shape: Some(shape), .. } = &port.info.ty.as_ref()?.kind else { return None };
     let size = |dimension: &crate::graph::Dimension| match dimension.dim {

@@ -58,7 +58,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 
 /// Returns the first fault of an external tensor.
 ///
-/// Without a model directory, only its location is checked.
+/// If `files` is `None`, only the path of the data file is checked, not the file.
 fn fault(tensor: &Tensor, files: Option<&mut ExternalFiles>) -> Option<Fault> {
     if let Some(files) = files {
         return files.bytes(tensor)?.err();

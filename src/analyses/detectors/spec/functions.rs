@@ -99,7 +99,7 @@ fn calls(cx: &LintContext) -> Vec<Vec<(usize, NodeId)>> {
     cx.model.functions.iter().map(of_function).collect()
 }
 
-/// Returns the functions of a call cycle, each with its call of the next one.
+/// Returns the functions of a call cycle, each with the node that calls the next function.
 ///
 /// The depth-first search is not recursive, because a file can contain call chains of any length.
 fn cycle(calls: &[Vec<(usize, NodeId)>]) -> Option<Vec<(usize, NodeId)>> {

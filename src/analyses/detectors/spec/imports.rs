@@ -55,7 +55,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for imports in std::iter::once(&cx.model.opsets).chain(functions) {
         sink.extend(duplicates(imports));
     }
-    // For each scope of imports (the model, or a function) and domain: the first node, and the number of nodes.
+    // First node of each domain without an import, and the number of these nodes, for the model and each function.
     let mut missing: IndexMap<(Option<usize>, &str), (NodeId, usize)> = IndexMap::new();
     for (id, node) in cx.nodes() {
         let is_imported = |graph: GraphId| cx.model.opset(graph, node.domain()).is_some();

@@ -11,7 +11,7 @@ use crate::infer::{Fact, Shape};
 pub const DETECTOR: Detector =
     Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS, DEFAULT_OF_ANOTHER_TYPE], run };
 
-/// First IR version in which initializers need not be inputs, too.
+/// First IR version in which an initializer need not also be a graph input.
 const FREE_INITIALIZERS: i64 = 4;
 
 /// Maximum number of names in a message.
@@ -26,14 +26,16 @@ fn not_input(names: &[&str], ir_version: i64) -> Finding {
 }
 
 fn weights_as_inputs(names: &[&str], can_move: bool) -> Finding {
-    let message = format!("{} of the graph with a default, which callers can replace", inputs(names));
+    let message = format!("{} of the graph: callers can replace default values", inputs(names));
     let finding = INPUT_NAMED_WEIGHTS
         .finding(message, Place::File)
         .note("a runtime cannot fold, pack or fuse weights that callers can replace")
         .help("export with keep_initializers_as_inputs=False");
     match can_move {
-        true => finding
-            .fix(Applicability::Unsafe, "removes them from the inputs, so that callers cannot replace them"),
+        true => finding.fix(
+            Applicability::Unsafe,
+            "removes the weights from the inputs, so that callers cannot replace them",
+        ),
         false => finding,
     }
 }

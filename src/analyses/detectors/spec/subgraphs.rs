@@ -16,7 +16,7 @@ pub const DETECTOR: Detector = Detector { rules: &[BODY_SIGNATURE], run };
 #[derive(Clone, Copy)]
 struct Wanted {
     count: usize,
-    /// Whether more are allowed: a node can omit trailing outputs.
+    /// Whether a larger number is allowed, because the node can omit trailing outputs.
     or_more: bool,
 }
 
@@ -49,7 +49,7 @@ fn wrong_count(
     cx.at_node(BODY_SIGNATURE, node, Part::Attr(attr), message).label(why)
 }
 
-/// Creates the finding of an output that is a value of an outer graph.
+/// Creates the finding of a subgraph output that is a value of an outer graph.
 fn outer_output(cx: &LintContext, node: NodeId, repair: OutputRepair) -> Finding {
     let value = cx.model.graphs[repair.graph].outputs[repair.output].value;
     let attrs = &cx.model.nodes[node].attrs;
@@ -120,7 +120,7 @@ fn branch(node: &Node) -> Signature {
 
 /// Returns the signature of a Loop body.
 ///
-/// Its first two inputs are the iteration number and the condition.
+/// The first two inputs of the body are the iteration number and the condition.
 fn loop_body(node: &Node) -> Signature {
     let carried = node.inputs.len().saturating_sub(2);
     Signature {
@@ -133,7 +133,7 @@ fn loop_body(node: &Node) -> Signature {
 
 /// Returns the signature of a Scan body; `None` without a valid `num_scan_inputs`.
 ///
-/// At opset 8, the first input of the `Scan` has the lengths of sequences, which the body does not receive.
+/// At opset 8, the first input of a `Scan` has the sequence lengths, which the body does not receive.
 fn scan_body(cx: &LintContext, node: &Node, body: GraphId) -> Option<Signature> {
     let lengths = usize::from(cx.model.opset(body, "")? < 9);
     let scanned = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;

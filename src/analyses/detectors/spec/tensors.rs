@@ -102,9 +102,9 @@ fn fault(tensor: &Tensor) -> Option<String> {
     Some(format!("is {elem}{} and needs {wanted} {unit}, but `{field}` has {held}", dims(&tensor.dims)))
 }
 
-/// Returns the number of entries in the data field (bytes of `raw_data`), and the valid numbers.
+/// Returns the number of entries in the data field (bytes of `raw_data`), and the valid entry counts.
 ///
-/// There is no valid number if the field cannot store the type. Returns `None` for external data.
+/// No entry count is valid if the data field cannot store the element type. Returns `None` for external data.
 fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usize>)> {
     let is = |fits: bool, wanted: Vec<usize>| if fits { wanted } else { Vec::new() };
     let bits = elem.bits().unwrap_or(0);
@@ -165,7 +165,7 @@ fn field(data: &TensorData) -> (&'static str, &'static str, &'static str) {
 
 /// Returns the fault of a sparse tensor (`SparseTensorProto`).
 ///
-/// A valid one has n values, each with a linear or per-axis index.
+/// A valid sparse tensor has n values, each with a linear or per-axis index.
 fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
     let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
         return Some("is sparse, but has no values or no indices".to_owned());

@@ -63,7 +63,8 @@ fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
 
 /// Whether ONNX Runtime rejects the model because of the shadowed name.
 ///
-/// It does if a node produces the inner value, and the outer value is defined before the subgraph runs.
+/// If an outer value is defined before the subgraph runs, ONNX Runtime rejects a node output of the subgraph
+/// with the same name.
 fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
     if !matches!(model.values[inner].def, Def::Node { .. }) {
         return false;
@@ -79,7 +80,7 @@ fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
 /// Maximum number of undefined values to suggest names for, because each search visits all names.
 const GUESSES: usize = 16;
 
-/// Adds the place of an out-of-scope value with this name, or else a suggestion of the intended name.
+/// Adds the location of an out-of-scope value with this name, or else suggests the intended name.
 fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     let elsewhere = cx
         .model
@@ -104,10 +105,10 @@ fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     }
 }
 
-/// Adds the fix if `onnx-fix` renames the values.
+/// Adds a fix to the finding if `onnx-fix` renames values that have the same name as `value`.
 fn with_fix(cx: &LintContext, renamed: &FxHashSet<&str>, finding: Finding, value: ValueId) -> Finding {
     match renamed.contains(cx.name(value)) {
-        true => finding.fix(Applicability::Safe, "gives each of them a unique name"),
+        true => finding.fix(Applicability::Safe, "gives each value a unique name"),
         false => finding,
     }
 }

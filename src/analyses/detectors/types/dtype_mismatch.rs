@@ -1,4 +1,4 @@
-//! DTY001: different element types where equal ones are required: of inputs, branches and loop states.
+//! DTY001: inputs, branches or loop states whose element types differ, but must be equal.
 
 use super::Detector;
 use crate::analyses::LintContext;
@@ -47,7 +47,7 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
     Some(if is_fixable { finding.fix(Applicability::Safe, "converts the inputs") } else { finding })
 }
 
-/// Returns the advice to convert inputs as the fix does.
+/// Returns the help text that tells a user to make the conversions in `casts`.
 pub fn help(cx: &LintContext, node: NodeId, casts: &Casts) -> String {
     let name = |input: usize| cx.model.nodes[node].input(input).map_or("", |value| cx.name(value));
     let to = casts.inputs.first().map(|&(_, to)| to);

@@ -23,11 +23,11 @@ struct Region {
     entries: Vec<NodeId>,
     /// Nodes that compute in double.
     inside: Vec<NodeId>,
-    /// Double constants.
+    /// Constants of type double.
     constants: Vec<ValueId>,
     /// Casts from double to a narrower type.
     exits: Vec<NodeId>,
-    /// Double graph outputs.
+    /// Graph outputs of type double.
     outputs: Vec<ValueId>,
     /// Whether a graph input is double, so that the region is intended.
     given: bool,

@@ -22,7 +22,8 @@ fn finding(cx: &LintContext, node: NodeId, input: usize, value: ValueId, number:
 fn run(cx: &LintContext, sink: &mut Sink) {
     let mut seen = FxHashSet::default();
     for (id, node) in cx.nodes() {
-        // `x[2:]` ends at the maximum int64, which runtimes that narrow to int32 also read as the end of the axis.
+        // The end of `x[2:]` is exported as the maximum int64. Clamped to int32, this end is still past the
+        // last element.
         if node.is("Slice") {
             continue;
         }

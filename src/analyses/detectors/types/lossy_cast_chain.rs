@@ -30,8 +30,8 @@ fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Findin
 
 /// Creates the finding of a mask that overflows when it is converted.
 ///
-/// The mask was made by a multiplication by a number such as -1e9, and this number becomes -inf. The softmax of such a
-/// mask is correct unless a whole row is masked.
+/// The mask is a 0/1 mask times a number such as -1e9, which the conversion makes -inf. The softmax of a mask
+/// with -inf is correct unless a whole row is masked.
 fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
         format!("`{}` converts a mask of 0 and {number:e} to {to}, which overflows", cx.node_name(node));
@@ -68,7 +68,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the finite element of a constant float with the largest magnitude outside the range of `to`.
+/// Returns the finite element of largest magnitude that overflows `to`, if `fact` is a float constant.
 fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     let (least, most) = range(to)?;
     let array = fact.as_const().filter(|array| array.elem().is_float())?;
@@ -76,7 +76,7 @@ fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     array.f64s().ok()?.into_iter().filter(outside).max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
-/// Returns the factor of a 0/1 mask if it is out of the range of the float type `to`.
+/// Returns the constant factor of a 0/1 mask if the factor overflows the float type `to`.
 ///
 /// Example: -1e9 in `(1 - keep) * -1e9`.
 fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
@@ -114,7 +114,8 @@ fn range(elem: ElemType) -> Option<(f64, f64)> {
 
 /// Returns the types of two consecutive casts through a narrower type.
 ///
-/// The type between them has the same kind as both ends, and fewer bits.
+/// The narrower type is of the same kind (float or integer) as the types before and after it, but has fewer
+/// bits.
 fn chain(cx: &LintContext, input: ValueId, to: ElemType) -> Option<(ElemType, ElemType, ElemType)> {
     let (maker, _) = cx.model.producer(input)?;
     let maker = &cx.model.nodes[maker];

@@ -1,7 +1,7 @@
 //! OPS002 to OPS004: operators of unknown domains, Python functions, and unconverted PyTorch operators.
 //!
-//! A custom domain is only a warning, because a deployment can register its operators. It is an error if no runtime
-//! can run the operator: a Python function, or a PyTorch operator that the exporter did not convert.
+//! A custom domain is only a warning, because a deployment can register its operators. An operator that no
+//! runtime can run is an error: a Python function, or a PyTorch operator that the exporter did not convert.
 
 use indexmap::IndexMap;
 

@@ -24,7 +24,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Reports the obstacles of a node at its own opset, or else the first one at the requested opset.
+/// Reports why a node is illegal at its own opset, or else the first reason at the requested opset.
 fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
     let attrs: Vec<AttrUse> = node.attrs.iter().map(AttrUse::from).collect();
     let operands = |values: &[Option<ValueId>]| -> Vec<Operand> {
@@ -59,9 +59,10 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     superfluous
 }
 
-/// Reports attributes that only other versions of the operator have, with their default value.
+/// Reports attributes that only other versions of the operator define, and that have default values.
 ///
-/// They do not change the meaning of the node, so conversions ignore them, but runtimes reject the model.
+/// An attribute with its default value does not change the meaning of the node, so conversions ignore it, but
+/// runtimes reject the model.
 fn default_attributes(cx: &LintContext, id: NodeId, op: &OpUse, here: Bound) -> Vec<Finding> {
     let Some(schema) = schema::lookup(op.domain, op.name, here.opset) else { return Vec::new() };
     let illegal = |attr: &AttrUse| {
@@ -72,13 +73,13 @@ fn default_attributes(cx: &LintContext, id: NodeId, op: &OpUse, here: Bound) -> 
     let lacking = op.attrs.iter().filter(|attr| schema.attr(attr.name).is_none());
     let findings = lacking.filter_map(|attr| obstacle::finding(cx, id, &illegal(attr), here));
     findings
-        .map(|finding| finding.fix(Applicability::Safe, "removes the attribute, which has its default"))
+        .map(|finding| finding.fix(Applicability::Safe, "removes the attribute, which has its default value"))
         .collect()
 }
 
-/// Returns the obstacle that `schema::legal` finds, and the others of the schema at this opset.
+/// Returns the [`Obstacle`] that `schema::legal` finds, and all others of the schema at `opset`.
 ///
-/// Several operands with one unsupported type are one obstacle.
+/// Several operands with one unsupported type count as one [`Obstacle`].
 fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
     let Err(first) = schema::legal(op, opset) else { return Vec::new() };
     let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);

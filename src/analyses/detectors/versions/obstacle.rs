@@ -1,4 +1,4 @@
-//! Findings for obstacles: their rule, the part of the node, and advice.
+//! Findings about nodes that are illegal at an opset: their rule, location in the node, and help.
 
 use crate::analyses::LintContext;
 use crate::analyses::detectors::types::help;
@@ -15,7 +15,7 @@ use crate::graph::NodeId;
 use crate::graph::syntax::suggest;
 use crate::schema::{self, Illegal, Obstacle, Slot, Values};
 
-/// Rules that report obstacles.
+/// Rules that report nodes that are illegal at an opset.
 pub const RULES: [RuleId; 11] = [
     UNSUPPORTED_OP,
     OP_NEWER_THAN_OPSET,
@@ -32,7 +32,7 @@ pub const RULES: [RuleId; 11] = [
 
 /// Operators that ONNX Runtime adds to the default domain.
 ///
-/// ONNX defines them only in later versions, or not at all.
+/// ONNX Runtime supports these operators even at opsets at which ONNX does not define them.
 pub const RUNTIME_OPS: [&str; 11] = [
     "Affine",
     "Crop",
@@ -68,8 +68,8 @@ pub fn duplicate_attributes(cx: &LintContext, id: NodeId) -> Option<Finding> {
 
 /// Creates the finding of an obstacle.
 ///
-/// Returns `None` for vendor schemas, because the table has only one release of them, and a newer one may differ.
-/// Also returns `None` for type mismatches that DTY001 reports.
+/// Returns `None` for vendor schemas, because the table has only one release of a vendor, and a newer release
+/// may differ. Also returns `None` for type mismatches that DTY001 reports.
 pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) -> Option<Finding> {
     let node = &cx.model.nodes[id];
     let of_op = schema::versions(node.domain(), &node.op_type).first();
@@ -208,7 +208,7 @@ fn no_such_op(cx: &LintContext, id: NodeId, finding: Finding) -> Finding {
         }
         (None, Some(name)) => finding.help(format!("did you mean `{name}`?")),
         (None, None) => {
-            finding.help("rewrite it with ONNX operators, or register a custom operator in a custom domain")
+            finding.help("replace the operator by supported ones, or register it in a custom domain")
         }
     }
 }

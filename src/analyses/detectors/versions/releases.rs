@@ -31,7 +31,7 @@ fn relabelled_resize(cx: &LintContext, node: NodeId, opset: i64) -> Finding {
         .label(format!("read as `roi` at opset {opset}; it was `scales` at opset 10"))
         .note("the default coordinates changed, too: from asymmetric to half_pixel since opset 11")
         .help("set the opset back to 10, then convert the model with onnx-fix --opset");
-    // No runtime loads the node.
+    // Runtimes reject a model with a two-input Resize after opset 10, so the level is error.
     let finding = Finding { level: Level::Error, ..finding };
     match converted(cx, node) {
         Some(_) => finding.fix(Applicability::Safe, format!("converts the node to opset {opset}")),

@@ -26,7 +26,7 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     }))
 }
 
-/// Returns the outputs for these inputs, in model order.
+/// Returns the outputs for the inputs `feeds`, in model order.
 ///
 /// An output is `None` if it is not a tensor of a supported type.
 ///
@@ -44,7 +44,7 @@ pub fn run(session: &mut Session, feeds: &[(&str, &Array)]) -> Result<Vec<Option
     Ok(order.iter().map(|name| outputs.get(name).and_then(taken)).collect())
 }
 
-/// Converts an array to a runtime value; `None` if the runtime does not support the elements.
+/// Converts an array to a runtime value; `None` if the element type is not supported.
 fn given(array: &Array) -> Option<DynValue> {
     let shape = array.shape().to_vec();
     macro_rules! tensor {
@@ -75,7 +75,7 @@ fn given(array: &Array) -> Option<DynValue> {
     })
 }
 
-/// Converts a runtime value to an array; `None` unless it is a tensor of a supported type.
+/// Converts a runtime value to an array; `None` unless the value is a tensor of a supported type.
 fn taken(value: &DynValue) -> Option<Array> {
     let ValueType::Tensor { ty, shape, .. } = value.dtype() else { return None };
     let shape: Vec<usize> = shape.iter().map(|&size| size as usize).collect();

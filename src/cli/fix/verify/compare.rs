@@ -5,8 +5,8 @@ use ort::value::{DynValue, DynValueTypeMarker, TensorElementType, ValueType};
 
 use crate::graph::syntax::dims;
 
-/// Tolerance of a float: the sum of two relative parts and an absolute one.
-/// The relative parts are fractions of the element and of the largest element of the tensor.
+/// Tolerance of a float: the sum of two relative tolerances and an absolute tolerance.
+/// The relative tolerances are fractions of the element and of the largest element in the tensor.
 ///
 /// Float inputs are between -1 and 1, so a sum that cancels to 0 may be off by the rounding error of numbers near 1.
 struct Tolerance {
@@ -34,7 +34,7 @@ impl Compared {
         !matches!(self, Compared::Different(_))
     }
 
-    /// Returns the comparison of a value with two parts.
+    /// Combines the comparisons of two parts of a value.
     fn and(self, other: Compared) -> Compared {
         match (self, other) {
             (Compared::Different(what), _) | (_, Compared::Different(what)) => Compared::Different(what),
@@ -58,7 +58,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Returns true if an output may change from one type to the other.
+    /// Returns true if an output may change from the type `was` to the type `is`.
     fn allows(self, was: TensorElementType, is: TensorElementType) -> bool {
         match self {
             Precision::Kept => was == is,
@@ -103,7 +103,7 @@ pub fn compare(expected: &DynValue, found: &DynValue, precision: Precision) -> C
 }
 
 /// Compares two sequences, or two maps to floats, such as the probabilities of classes.
-/// Returns `None` for other values.
+/// Returns `None` if the values are neither sequences nor maps to floats.
 fn parts(expected: &DynValue, found: &DynValue, precision: Precision) -> Option<Compared> {
     if matches!(expected.dtype(), ValueType::Sequence(_)) {
         let items = |value: &DynValue| value.try_extract_sequence::<DynValueTypeMarker>().ok();
@@ -168,7 +168,7 @@ pub fn type_name(ty: TensorElementType) -> String {
         TensorElementType::String => "string".to_owned(),
         TensorElementType::Complex64 => "complex64".to_owned(),
         TensorElementType::Complex128 => "complex128".to_owned(),
-        // Such as `i8`, `u4` or `f8_e4m3fn`.
+        // Other names in the runtime are `i8`, `u4` and `f8_e4m3fn`, for example.
         other => {
             let name = other.to_string();
             match name.split_at_checked(1) {

@@ -23,7 +23,8 @@ pub struct Choice {
 
 /// Creates a value for each input of `session`, by name.
 ///
-/// `fixed` is the session of the other model. A dimension that is symbolic here and static there gets the static size.
+/// `fixed` is the session of the other model. A dimension that is symbolic in `session` and static in `fixed`
+/// gets the static size.
 pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);
@@ -53,10 +54,10 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
 /// Inputs by name.
 type Named = Vec<(String, DynValue)>;
 
-/// Prepares inputs for two models. An input of the second may have a narrower type than float32.
+/// Prepares inputs for two models, the second of which may have inputs narrower than float32.
 ///
-/// Values are rounded to that type for both models. The second list has the converted inputs of the second model, and
-/// `None` for inputs that need no conversion.
+/// For both models, values are rounded to the narrower type. The second list has the converted inputs of the
+/// second model, and `None` for inputs that need no conversion.
 pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {
@@ -75,7 +76,9 @@ pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<Dyn
     Ok((first, second))
 }
 
-/// Returns a float32 tensor rounded to a 16-bit type, and converted to it; `None` for other types.
+/// Returns a float32 tensor rounded to a 16-bit type `ty`, and converted to `ty`.
+///
+/// Returns `None` unless `value` is float32 and `ty` is a 16-bit type.
 fn rounded(
     value: &DynValue,
     ty: Option<TensorElementType>,

@@ -32,7 +32,7 @@ pub fn load() -> Result<Environment, Failure> {
 fn load_first() -> Result<Environment, Failure> {
     let path = find().ok_or_else(|| {
         Failure::new(
-            "--verify: ONNX Runtime was not found; `pip install onnxruntime`, or set ORT_DYLIB_PATH to its library",
+            "--verify: ONNX Runtime was not found; run `pip install onnxruntime`, or set ORT_DYLIB_PATH to its library",
         )
     })?;
     let failed = |error: String| Failure::at(&path, format!("cannot be loaded as ONNX Runtime: {error}"));

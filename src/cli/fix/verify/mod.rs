@@ -1,4 +1,4 @@
-//! `--verify`: runs the model before and after in ONNX Runtime, at several sizes.
+//! `--verify`: runs the input model and the result in ONNX Runtime, at several sizes.
 
 pub mod arrays;
 mod compare;
@@ -30,8 +30,8 @@ const ENOUGH_RUNS: usize = 3;
 
 /// Size of symbolic dimensions in each try, and whether the dimensions get distinct sizes.
 ///
-/// Models reject some sizes (odd ones, fewer samples than a window), so later entries serve models that fail at the
-/// first ones.
+/// Models reject some sizes, such as odd sizes or sizes below that of a window. Later entries serve models that fail
+/// at the first entries.
 const SIZES: [(usize, bool); 11] = [
     (2, false),
     (3, true),
@@ -50,7 +50,8 @@ const SIZES: [(usize, bool); 11] = [
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
 /// Creates a finding.
-/// Below level error, it states what was compared, how unsafe fixes changed results, or why nothing was compared.
+/// A finding below level error states what was compared, how unsafe fixes changed results, or why nothing was
+/// compared.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => rule_ids::RESULTS_DIFFER,
@@ -61,12 +62,12 @@ fn finding(level: Level, message: String) -> Finding {
 
 /// Runs `before` and the result, and compares their outputs.
 ///
-/// Differences are errors, or warnings if unsafe fixes were applied. Other findings below level error state what was
-/// compared, or why nothing was.
+/// Differences are errors, or warnings if unsafe fixes were applied. Other findings below level error state
+/// what was compared, or why nothing was compared.
 ///
 /// `folder` has the external data of `before`.
 ///
-/// The result must run wherever the input does, even after unsafe fixes; otherwise, that is an error.
+/// A result that does not run at a size at which the input model runs is an error, even after unsafe fixes.
 pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
     let open = |model: &Model| open(&environment, folder, model);
@@ -94,11 +95,11 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
 
 /// Compares two unrelated models, each with the folder of its external data.
 ///
-/// The error is a sentence that says why they cannot be run.
+/// The error is the reason why the models cannot be run.
 pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -> Result<Seen, String> {
     let open = |which: &str, (model, folder): (&Model, &Path)| {
         open(environment, folder, model)
-            .map_err(|error| format!("ONNX Runtime does not load the {which}: {error}"))
+            .map_err(|error| format!("ONNX Runtime does not load the {which} model: {error}"))
     };
     let (mut first, mut second) = (open("first", a)?, open("second", b)?);
     let promised = Promised { what: Promise::Nothing, narrowed: None, drawn: random::drawn(a.0) };
@@ -115,7 +116,7 @@ fn promise(outcome: &Outcome) -> Promise {
     if rules.is_empty() { Promise::Equal } else { Promise::UnsafeFixes(rules) }
 }
 
-/// The promise for the second of two models.
+/// The promise about the results of the second model, and the deviations that are allowed.
 struct Promised {
     what: Promise,
     /// The type that replaces float32.
@@ -161,7 +162,7 @@ fn compare_runs(
         match runs {
             Some(Err(error)) => return Err(error),
             Some(Ok(())) => {}
-            // The input model does not run at this size. The result may, if a fix made the size dynamic.
+            // The input model does not run at this size. The result can run if a fix made the size dynamic.
             None if has_sizes => {
                 set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict)
             }
@@ -180,7 +181,7 @@ fn compare_runs(
     Ok(verdict)
 }
 
-/// Records a size that the input model does not support, if the result runs there.
+/// Records a size at which the input model does not run, if the result runs at this size.
 fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
     if verdict.only_after.len() < ENOUGH_RUNS && runs_alone(after, choice) {
         verdict.only_after.push(choice.size);
@@ -189,7 +190,7 @@ fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
 
 /// Runs both models on the same inputs, and compares the outputs.
 ///
-/// Returns `None` if the input model does not run on these inputs.
+/// Returns `None` if the input model does not run on the generated inputs.
 fn compare_run(
     before: &mut Session,
     after: &mut Session,

@@ -33,7 +33,7 @@ impl Promise {
 /// The comparison of two unrelated models.
 #[derive(Clone, Debug, Serialize)]
 pub struct Seen {
-    /// The engine that ran them.
+    /// The engine that ran the models.
     pub by: &'static str,
     /// Whether the models have symbolic dimensions; without any, sizes have no meaning.
     pub has_sizes: bool,
@@ -41,7 +41,7 @@ pub struct Seen {
     pub equal: Vec<usize>,
     /// Sizes at which an output differs or the second model fails, with a description.
     pub different: Vec<(usize, String)>,
-    /// Distances of equal outputs, and reasons why outputs were not compared.
+    /// Differences within the tolerance, and reasons why outputs were not compared.
     pub notes: Vec<String>,
 }
 
@@ -168,7 +168,7 @@ impl Verdict {
         None
     }
 
-    /// Records a run of both models. Fails if they differ although equal results are promised.
+    /// Records a run of both models. Fails if the results differ although equal results are promised.
     pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Box<Finding>> {
         let Some(first) = differences.into_iter().next() else {
             self.equal.push(size);
@@ -189,7 +189,7 @@ impl Verdict {
     }
 
     /// Records that the second model fails on inputs that the first accepts.
-    /// This is an error unless nothing is promised.
+    /// The failure is an error unless the promise is [`Promise::Nothing`].
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
             self.changed.push((size, format!("the second model does not run: {error}")));
@@ -205,7 +205,7 @@ impl Verdict {
         }))
     }
 
-    /// Returns ` at sizes 2, 3`, or nothing without symbolic dimensions.
+    /// Returns the sizes as text (` at sizes 2, 3`); empty if the models have no symbolic dimensions.
     fn at(&self, at: &[usize]) -> String {
         if self.has_sizes { format!(" at {}", sizes(at)) } else { String::new() }
     }
@@ -278,7 +278,7 @@ impl Verdict {
         said
     }
 
-    /// Returns the distances, such as `` `y` exactly, `z` within 3e-7 ``.
+    /// Returns the distances of compared outputs, such as `` `y` exactly, `z` within 3.0e-7 ``.
     fn distances(&self) -> String {
         let outputs = self.outputs.iter().filter_map(|(name, distance)| match distance {
             Distance::Random | Distance::Unread => None,

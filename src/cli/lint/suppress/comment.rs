@@ -25,7 +25,7 @@ const TOOL: &str = "onnx-lint";
 
 /// Parses a comment, which starts with `#`.
 ///
-/// Returns the suppression with its byte offset; `None` if the comment has none.
+/// Returns the suppression with its byte offset; `None` if the comment has no suppression.
 /// Other tools may share the comment: `# noqa: E501  # onnx-lint: ignore[EXP001]`.
 pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
     let starts = comment.match_indices('#').map(|(at, _)| at);
@@ -41,7 +41,7 @@ pub fn parse(comment: &str) -> Option<(usize, Parsed)> {
     })
 }
 
-/// Parses the text after the name of the tool; `None` if it is prose.
+/// Parses the text after the name of the tool; `None` if the text is prose.
 fn addressed(rest: &str) -> Option<Parsed> {
     if let Some(rest) = rest.strip_prefix(':') {
         return Some(suppression(rest.trim()));

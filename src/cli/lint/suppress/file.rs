@@ -19,7 +19,7 @@ pub enum Language {
 #[derive(Clone, Debug)]
 pub struct Directive {
     pub suppression: Suppression,
-    /// The 1-based lines that it covers; unused if its scope is the file.
+    /// The 1-based lines that the comment covers; not used if its scope is the file.
     pub lines: RangeInclusive<u32>,
     pub place: TextPlace,
 }
@@ -76,7 +76,7 @@ impl Directives {
 
 /// Returns the lines that a comment covers.
 ///
-/// They are its own line, or the next statement if nothing else is on its line.
+/// A comment covers its own line, or the next statement if nothing else is on its line.
 fn covered(
     place: &TextPlace,
     text: &str,

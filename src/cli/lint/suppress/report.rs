@@ -22,9 +22,10 @@ pub struct Report {
 impl Suppressions<'_> {
     /// Reports faults of suppressions.
     ///
-    /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another run. They
-    /// are reported only if `is_whole`, which means that the run covered the whole project. For comments in Python, the
-    /// run must also include a model, and no finding may refer to a missing file of the same name.
+    /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another
+    /// run. Such comments and entries are reported only if the run covered the whole project (`is_whole`). An
+    /// unused comment in Python is reported only if the run also included a model, and if no finding refers to
+    /// a missing file of the same name.
     pub fn report(mut self, inputs: &[Assigned], is_whole: bool) -> Report {
         let languages: Vec<Option<Language>> = inputs.iter().map(|(input, _)| language(input)).collect();
         let is_python = |language: &Option<Language>| *language == Some(Language::Python);
@@ -50,7 +51,7 @@ impl Suppressions<'_> {
         report
     }
 
-    /// Reports faults of the comments of one file. Unused comments are only reported in ONNX text.
+    /// Reports faults of the suppression comments in one file; unused comments only in ONNX text.
     pub fn of_document(mut self, input: &Input, settings: &Settings) -> Vec<Finding> {
         let language = language(input);
         self.of_comments((input, language), settings, language == Some(Language::OnnxText))

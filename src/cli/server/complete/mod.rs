@@ -21,7 +21,7 @@ pub fn in_model(source: &Source, offset: usize) -> Vec<CompletionItem> {
     before.map_or_else(Vec::new, |before| model::complete(&tokens, before, Some((source, offset))))
 }
 
-/// Returns the words that can stand at a byte offset of a rule file; `codes` are those of all rules.
+/// Returns the words that can stand at a byte offset of a rule file; `codes` lists all rule codes.
 pub fn in_rules<'c>(
     source: &Source,
     offset: usize,

@@ -25,7 +25,8 @@ const HEADER: [(&str, &str); 9] = [
 /// Words for types that contain other types.
 const CONTAINERS: [&str; 4] = ["seq", "map", "optional", "sparse_tensor"];
 
-/// Returns the names that can stand after `before` tokens; names of values only in a whole model.
+/// Returns the names that can stand after `before` tokens.
+/// Names of values are returned only if the text is a whole model (`whole`).
 pub fn complete(tokens: &Tokens, before: usize, whole: Option<(&Source, usize)>) -> Vec<CompletionItem> {
     let Some(&open) = tokens.open(before).last() else { return Vec::new() };
     let last = tokens.text(before - 1);
@@ -117,7 +118,7 @@ fn node_of(tokens: &Tokens, open: usize) -> Option<Called> {
     (is_node && !is_attribute).then_some(called)
 }
 
-/// Returns the opset of a domain that the text imports, or else its newest one.
+/// Returns the opset of a domain that the text imports, or else the newest opset of the domain.
 fn opset(tokens: &Tokens, domain: &str) -> u16 {
     let wanted = quoted(domain);
     let imported = (2..tokens.len()).find(|&at| {

@@ -109,7 +109,7 @@ fn pixel(x: f64) -> i64 {
 fn path(edge: usize, layout: &Layout, rows: &Rows) -> Vec<(i64, i64)> {
     let route = &layout.routes[edge];
     let (Some(&first), Some(&last)) = (route.first(), route.last()) else { return Vec::new() };
-    // Edges leave and enter a shape at different places, in the order of their neighbors.
+    // Edges leave and enter a shape at different points, in the order of their neighbors.
     let port = |shape: usize, is_first: bool| {
         let ends = layout.routes.iter().enumerate().filter(|(_, route)| {
             let end = if is_first { route.first() } else { route.last() };

@@ -1,7 +1,8 @@
 //! Layout of a small graph in layers: producers above users, edges around shapes, and room for labels.
 //!
-//! Shapes have even layers. An edge has a point in each layer that it passes, so no edge crosses a shape; its first
-//! point, in an odd layer, has room for its label.
+//! Shapes are in layers with even numbers. An edge has a point in each layer that it passes, so no edge
+//! crosses a shape. The first point of an edge is in a layer with an odd number, and has room for the label
+//! of the edge.
 
 /// Space between neighbors of a layer.
 const GAP: f64 = 16.0;
@@ -28,10 +29,10 @@ pub struct Link {
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
     pub layer: usize,
-    /// Horizontal position of its center.
+    /// Horizontal position of the center.
     pub x: f64,
     pub width: f64,
-    /// Whether it is a point of an edge.
+    /// Whether the item is a point of an edge.
     is_point: bool,
 }
 
@@ -72,7 +73,7 @@ pub fn layout(blocks: &[Block], links: &[Link]) -> Layout {
     Layout { items, routes, layers }
 }
 
-/// Assigns even layers to the shapes.
+/// Assigns layers with even numbers to the shapes.
 fn layered(blocks: &[Block], links: &[Link]) -> Vec<Item> {
     let item = |block: &Block| Item { layer: 0, x: 0.0, width: block.width, is_point: false };
     let mut items: Vec<Item> = blocks.iter().map(item).collect();
@@ -190,10 +191,10 @@ fn place(rows: &[Vec<usize>], neighbors: &Neighbors, items: &mut [Item]) {
     items.iter_mut().for_each(|item| item.x -= left);
 }
 
-/// Returns the positions nearest to the wanted ones at which no neighbors overlap, in the given order.
+/// Returns the positions nearest to the wanted positions such that neighbors do not overlap.
 ///
-/// An element is (wanted position, weight, width). Least squares with minimum distances are an isotonic regression,
-/// which merges neighbors into blocks as long as they overlap.
+/// The order is kept. An element of `row` is (wanted position, weight, width). Least squares with minimum
+/// distances are an isotonic regression, which merges neighbors into blocks as long as they overlap.
 fn spread(row: &[(f64, f64, f64)]) -> Vec<f64> {
     let mut offsets = Vec::with_capacity(row.len());
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();

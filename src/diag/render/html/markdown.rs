@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 /// Highest heading level of an embedded page, below the heading of the rule.
 const LEAST: usize = 4;
 
-/// Renders an embedded page as HTML, lowering its headings. HTML in the Markdown is escaped.
+/// Renders an embedded page as HTML, with headings at lower levels. HTML in the Markdown is escaped.
 pub fn html(markdown: &str) -> String {
     let events = events(markdown).map(|event| match event {
         Event::Start(Tag::Heading { level, id, classes, attrs }) => {

@@ -1,6 +1,6 @@
-//! Self-contained HTML page, without network access. Without scripts, it lacks only the search.
+//! Self-contained HTML page, without network access. Only the search of the page needs scripts.
 //!
-//! It is also well-formed XML, so that tests can parse it.
+//! The page is also well-formed XML, so that tests can parse it.
 
 mod graph;
 mod layout;
