@@ -43,7 +43,7 @@ fn gs_reads_ranges() {
     let ran = run("gs://bucket/dir/model.onnx", &known);
     assert_eq!(ran, whole(&content, "gs://bucket/dir/model.onnx"));
     let requests = server.requests();
-    assert!(requests.iter().all(|request| request.path == "/bucket/dir%2Fmodel.onnx"), "{requests:?}");
+    assert!(requests.iter().all(|request| request.path == "/bucket/dir%2Fmodel%2Eonnx"), "{requests:?}");
     assert!(server.sent() < 100_000);
 }
 
