@@ -13,9 +13,9 @@ use crate::graph::{
 
 /// Declares inferred types in the main graph and its subgraphs; returns whether anything changed.
 ///
-/// Updates the types of graph inputs and outputs in place. Node outputs that are not graph outputs get a
-/// `value_info` entry if their type is known, except those of `Normalizer`. Existing declarations keep their
-/// documentation and, except inside maps, their denotations and any details that inference did not find.
+/// Updates the declared types of graph inputs and outputs. If the type of any other node output is known,
+/// updates or adds its `value_info` entry, except for outputs of `Normalizer`. Existing declarations keep
+/// their documentation and, except inside maps, their denotations and details that inference did not find.
 /// Local functions are skipped, because their types may differ from call to call.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
@@ -41,7 +41,7 @@ fn is_repeated(model: &Model, graph: GraphId) -> bool {
     model.holders(graph).any(|node| !model.nodes[node].is("If"))
 }
 
-/// Returns true if declaring this node's output shape breaks ONNX Runtime (1.31).
+/// Returns true if a `value_info` entry with the shape of the node's output breaks ONNX Runtime (1.31).
 /// With a known shape, `Normalizer` runs in place, which squares the elements and loses their signs. The
 /// fuzz test `tests/fuzz` found this fault of ONNX Runtime.
 fn breaks_when_told(node: &Node) -> bool {
@@ -64,8 +64,8 @@ pub struct Declarer<'f> {
     /// The disputed output keeps its declared size. No other value declares an invented name for the symbol,
     /// because a second run of `annotate` would replace the output's declared size by the invented name.
     disputed: FxHashSet<Symbol>,
-    /// Whether a size that contains an invented symbol keeps its old declaration, if any.
-    /// Invented symbols that this pass has already declared for another value do not count.
+    /// Whether a size keeps its existing declaration, or stays undeclared, if it contains an invented symbol
+    /// that has no name yet in this pass.
     keeps_names: bool,
 }
 
@@ -124,14 +124,19 @@ impl<'f> Declarer<'f> {
     }
 
     fn graph(&mut self, model: &mut Model, id: GraphId) -> bool {
-        let made: Vec<ValueId> = {
-            let nodes = model.graphs[id].nodes.iter().map(|&node| &model.nodes[node]);
-            let harmless = nodes.filter(|node| !breaks_when_told(node));
-            harmless.flat_map(|node| node.outputs.iter().flatten().copied()).collect()
-        };
+        let (broken, made): (Vec<&Node>, Vec<&Node>) = model.graphs[id]
+            .nodes
+            .iter()
+            .map(|&node| &model.nodes[node])
+            .partition(|node| breaks_when_told(node));
+        let outputs =
+            |nodes: Vec<&Node>| nodes.into_iter().flat_map(|node| node.outputs.iter().flatten().copied());
+        let broken: FxHashSet<ValueId> = outputs(broken).collect();
+        let made: Vec<ValueId> = outputs(made).collect();
         let graph = &mut model.graphs[id];
         let mut changed = false;
-        for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info) {
+        let inner = graph.value_info.iter_mut().filter(|port| !broken.contains(&port.value));
+        for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(inner) {
             changed |= self.declare(port);
         }
         let declared = graph.outputs.iter().chain(&graph.value_info).map(|port| port.value);
@@ -285,6 +290,10 @@ mod tests {
             "g (float[2] x) => (y) { n = ai.onnx.ml.Normalizer(x)  y = Relu(n) }",
             &["x: float[2]", "y: float[2]"],
         );
+        check(
+            "g (float[2] x) => (y) <float[n] n> { n = ai.onnx.ml.Normalizer(x)  y = Relu(n) }",
+            &["x: float[2]", "y: float[2]", "n: float[n]"],
+        );
     }
 
     #[test]
@@ -334,7 +343,7 @@ mod tests {
             "float[1, 6] y, float[M, 6] w",
             &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
         );
-        // If `z` and `w` were declared as `M`, too, the sizes of `y` and `w` would be declared equal.
+        // Declaring `z` and `w` as `M`, like `y`, would declare the sizes of `y` and `w` equal.
         check(
             "float[M, 6] y, float[M, 6] w",
             &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],
