@@ -87,7 +87,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Required signature of a subgraph, with the reasons.
+/// Required numbers of inputs and outputs of a subgraph, each with its reason.
 struct Signature {
     inputs: Wanted,
     why_inputs: &'static str,
@@ -114,7 +114,7 @@ fn branch(node: &Node) -> Signature {
         inputs: Wanted::exactly(0),
         why_inputs: "a branch has no inputs: it captures values of the outer graph",
         outputs: Wanted::exactly(node.outputs.len()),
-        why_outputs: "one for each output of the `If`",
+        why_outputs: "a branch needs one output for each output of the `If`",
     }
 }
 
@@ -125,9 +125,9 @@ fn loop_body(node: &Node) -> Signature {
     let carried = node.inputs.len().saturating_sub(2);
     Signature {
         inputs: Wanted::exactly(carried + 2),
-        why_inputs: "the iteration, the condition, and one for each carried value",
+        why_inputs: "the iteration number, the condition, and one input for each carried value",
         outputs: Wanted { count: node.outputs.len().max(carried) + 1, or_more: node.outputs.len() < carried },
-        why_outputs: "the condition, and one for each output of the `Loop`",
+        why_outputs: "the condition, one output for each carried value, and one for each scan output",
     }
 }
 
@@ -140,17 +140,17 @@ fn scan_body(cx: &LintContext, node: &Node, body: GraphId) -> Option<Signature> 
     let received = node.inputs.len().checked_sub(lengths)?;
     (scanned <= received).then(|| Signature {
         inputs: Wanted::exactly(received),
-        why_inputs: "one for each state and scanned input of the `Scan`",
+        why_inputs: "the body needs one input for each state and scanned input of the `Scan`",
         outputs: Wanted::exactly(node.outputs.len()),
-        why_outputs: "one for each output of the `Scan`",
+        why_outputs: "the body needs one output for each output of the `Scan`",
     })
 }
 
 fn map_body(node: &Node) -> Signature {
     Signature {
         inputs: Wanted::exactly(node.inputs.len()),
-        why_inputs: "one for each input of the `SequenceMap`",
+        why_inputs: "the body needs one input for each input of the `SequenceMap`",
         outputs: Wanted::exactly(node.outputs.len()),
-        why_outputs: "one for each output of the `SequenceMap`",
+        why_outputs: "the body needs one output for each output of the `SequenceMap`",
     }
 }

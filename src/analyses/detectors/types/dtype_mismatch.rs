@@ -24,12 +24,21 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
     let &(other, y) = others.first()?;
     let of = &cx.model.nodes[*node];
     let name = |input: usize| of.input(input).map_or("", |value| cx.name(value));
-    let listed: Vec<String> = others.iter().map(|&(input, _)| format!("`{}`", name(input))).collect();
+    let mut by_type: Vec<(ElemType, Vec<String>)> = vec![(*x, vec![format!("`{}`", name(*first))])];
+    for &(input, elem) in others {
+        let shown = format!("`{}`", name(input));
+        match by_type.iter_mut().find(|(known, _)| *known == elem) {
+            Some((_, names)) => names.push(shown),
+            None => by_type.push((elem, vec![shown])),
+        }
+    }
+    let mut types: Vec<String> =
+        by_type.iter().map(|(elem, names)| format!("{elem} ({})", names.join(", "))).collect();
+    let last = types.pop()?;
     let message = format!(
-        "`{}` requires equal element types, but its inputs are {x} (`{}`) and {y} ({})",
+        "`{}` requires equal element types, but its inputs are {} and {last}",
         of.op_type,
-        name(*first),
-        listed.join(", ")
+        types.join(", ")
     );
     let label = format!("{y}, but `{}` is {x}", name(*first));
     let mut finding = cx.at_node(DTYPE_MISMATCH, *node, Part::Input(other), message).label(label);
@@ -64,7 +73,7 @@ pub fn help(cx: &LintContext, node: NodeId, casts: &Casts) -> String {
     }
 }
 
-/// Returns the source of a value through Identity nodes.
+/// Returns the value that an Identity, or a chain of Identity nodes, copies to `value`.
 ///
 /// Only decreasing value ids are followed, so that the search ends even in a cycle.
 fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
