@@ -77,13 +77,13 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
     }
 }
 
-/// Note for a number that both exporters replace by the number of the example input.
+/// Note for a number that both exporters fix to its value for the example input.
 const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
                            fractional size is fixed to that of the example input";
 
 /// Returns the finding about a fractional size made an integer, such as `int(x.shape[1] / 2)`.
 ///
-/// `torch.export` accepts the conversion silently, too.
+/// Like the tracing exporter, `torch.export` accepts the conversion to an integer without a warning.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
@@ -117,7 +117,7 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
     }
 }
 
-/// Returns the finding about random numbers of NumPy, which matter only if the result depends on them.
+/// Returns the hint about random numbers of NumPy, which matter only if the output depends on them.
 pub fn random_numbers(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -150,7 +150,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
-        // Most NumPy functions of sizes have the same result for all inputs, such as `np.prod(x.shape[1:])`.
+        // Most calls on sizes, such as `np.prod(x.shape[1:])`, return the same for all inputs: an info.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result becomes a constant computed from the example input"
@@ -205,8 +205,8 @@ pub fn tensor_data(attribute: Node, source: &str) -> Words {
         rule: rule_ids::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
-        note: "`.data` is detached from the trace: writes to it are not visible through the original, and \
-               torch.export may reject it",
+        note: "the tracing exporter drops writes to `.data`, and makes values read from it constants; \
+               torch.export raises, or makes them constants, too",
         help: Help::new(
             format!("use `{object}.detach()` to stop gradients, or `{object}.clone()` for a copy to modify"),
             Piece::detached(attribute, source),
@@ -305,8 +305,8 @@ pub fn training(what: &str, why: &str, help: Help) -> Words {
 
 /// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // No fix is offered in a condition, because the fixed condition would branch on a tensor, or for `int`,
-    // because `int` truncates.
+    // A condition gets no fix, because the fixed condition would branch on a tensor. A call of `int` gets no
+    // fix, because the fixed code would not truncate the number.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);

@@ -10,14 +10,14 @@ use super::request::{Exporter, Request};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Tracing,
-    /// Exported through `torch.export`.
+    /// Export through `torch.export`.
     Program,
-    /// Compiled by `torch.jit.script`, which keeps control flow.
+    /// Compilation by `torch.jit.script`, which keeps control flow.
     Script,
 }
 
 /// Rules about code that `torch.export` either exports correctly or rejects.
-const TRACED_ONLY: [RuleId; 10] = [
+const TRACED_ONLY: [RuleId; 9] = [
     rule_ids::BAKED_SHAPE,
     rule_ids::ITEM_BAKED,
     rule_ids::IN_PLACE_SHAPE_ALIAS,
@@ -27,7 +27,6 @@ const TRACED_ONLY: [RuleId; 10] = [
     rule_ids::INDEX_PUT_RANK,
     rule_ids::INDEX_PUT_NON_CONSECUTIVE,
     rule_ids::INDEX_PUT_BROADCAST,
-    rule_ids::TENSOR_DATA,
 ];
 
 /// Returns the way in which a script exports its models.
