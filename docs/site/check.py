@@ -1,4 +1,4 @@
-"""Checks a site: every link leads to a file and an anchor of it, and no page loads anything from elsewhere.
+"""Checks a site: every link leads to an existing file and anchor, and no page loads anything from another site.
 
 check.py FOLDER
 """

@@ -81,14 +81,14 @@ def family(rule: Rule) -> str:
 
 
 def families(rules: list) -> dict:
-    """Returns the rules of each family, in the order of the table of families; others come last."""
+    """Returns the rules of each family, in the order of `FAMILIES`; all other families come last."""
     known = list(FAMILIES)
     names = sorted({family(rule) for rule in rules}, key=lambda name: (known.index(name) if name in FAMILIES else len(known), name))
     return {name: [rule for rule in rules if family(rule) == name] for name in names}
 
 
 def about(name: str) -> str:
-    """Returns the title of a family."""
+    """Returns the title of a family of rules."""
     return f"{name}: {FAMILIES.get(name, 'Custom rules')}"
 
 
@@ -154,7 +154,8 @@ def configuration() -> str:
 
 {schema["description"]}
 
-The command line overrides or extends the configuration. Editors can use its [JSON schema](onnx-lint.schema.json).
+The command line overrides or extends the configuration. Editors can use the [JSON schema](onnx-lint.schema.json) of the
+configuration.
 """
     for key, property_ in schema["properties"].items():
         text += f"\n## {key}\n\n{property_['description']}\n"
