@@ -33,7 +33,7 @@ pub enum Numbers {
     /// Integers and floats of both signs.
     Signed,
     /// An int64 vector with one element per axis of the first output holds the shape of that output.
-    /// Elements of other inputs are positive integers or floats of both signs.
+    /// Inputs of any other type or shape hold positive integers, or floats of both signs.
     Sizes,
     /// Floats include infinities, NaN and both zeros.
     Special,
@@ -100,7 +100,7 @@ pub type Inputs = FxHashMap<Arc<str>, Array>;
 pub struct Set {
     pub inputs: Inputs,
     pub numbers: Numbers,
-    /// Sizes of the dynamic dimensions, by name.
+    /// Sizes of the named dimensions of the inputs.
     bound: Bound,
 }
 
@@ -142,7 +142,7 @@ fn declared(port: &Port) -> Option<impl Iterator<Item = &DeclaredDim>> {
     }
 }
 
-/// Returns the size of a declared dimension, or `None` for an unnamed dynamic dimension.
+/// Returns the size of a declared dimension: its number, or the size of its name in `bound`.
 fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
     match dim {
         DeclaredDim::Value(size) => Some(*size),
@@ -151,7 +151,7 @@ fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
     }
 }
 
-/// Returns the sizes of the first output, if all are declared.
+/// Returns the sizes of the first output, if its declaration and `bound` determine all of them.
 fn declared_sizes(model: &Model, bound: &Bound) -> Option<Vec<i64>> {
     declared(model.graphs[model.main].outputs.first()?)?.map(|dim| size(dim, bound)).collect()
 }

@@ -140,8 +140,8 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Applies the rule to an example; returns the result and its guarantee.
-    /// If the rule alone does not reach the target, the other rules are added. The other rules
-    /// must not suffice without this rule.
+    /// If the rule alone does not reach the target, the other rules are added. It is an error if the other
+    /// rules produce the same model without this rule.
     ///
     /// # Errors
     /// The reason why there is no result.

@@ -40,7 +40,7 @@ impl Claim<'_> {
             infer::array(model.constant(value)?)
         };
         let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
-        // Assumptions about absent values hold. A value to which the example gives another name counts as absent.
+        // An assumption about a value holds if the model has no value of this name.
         let is_there = |name: &Arc<str>| model.values.iter().any(|(_, value)| *value.name == **name);
         let holds = |assumed: &Assumed| match is_there(&assumed.value) {
             true => holds(assumed.what, &known(&assumed.value)?),

@@ -33,11 +33,11 @@ pub struct Match<V, N> {
     pub nodes: Vec<N>,
     values: Vec<Option<Binding<V>>>,
     attrs: Vec<Option<Datum>>,
-    /// Attributes bound by each `..@rest`.
+    /// Variable of each `..@rest`, and the attributes that it binds.
     rests: Vec<(AttrVarId, Rest)>,
 }
 
-/// Attributes that a pattern does not name, in the order of the node.
+/// Names and values of the attributes that a pattern does not name, in the order of the node.
 pub type Rest = Arc<[(Arc<str>, Datum)]>;
 
 impl<V: Copy, N> Match<V, N> {

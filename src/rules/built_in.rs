@@ -62,7 +62,7 @@ pub struct RuleHeader {
     pub name: &'static str,
     /// Name of the rule's status, and the code of the successor of a deprecated rule.
     pub(super) status: (&'static str, Option<&'static str>),
-    /// Highest level of the rule's findings.
+    /// Level that the rule declares; findings of an analysis can have another level.
     pub severity: Level,
     /// First line of the rule's docs.
     pub summary: &'static str,

@@ -90,9 +90,9 @@ impl<V> Slot<V> {
 /// While conditions are evaluated, the draft contains only the values of names bound by `for …`.
 pub struct Draft<'a, V> {
     pub(super) rewrite: Option<&'a Rewrite>,
-    /// Values of the names that only the rewrite has, including names bound by `for …`.
+    /// Variable and value of each name that only the rewrite has, including names bound by `for …`.
     slots: Vec<(VarId, Slot<V>)>,
-    /// Replacements of pattern values.
+    /// Variable and replacement of each pattern value that has a replacement.
     outputs: Vec<(VarId, Slot<V>)>,
     attrs: Vec<(AttrVarId, Datum)>,
     /// Outputs being computed, to detect an output that depends on itself.

@@ -39,7 +39,7 @@ impl Entry {
         }
     }
 
-    /// Returns the highest level of the rule's findings.
+    /// Returns the level that the rule declares; findings of an analysis can have another level.
     pub fn severity(&self) -> Level {
         match self {
             Entry::Read(rule) => rule.severity,

@@ -130,7 +130,7 @@ functions! {
     Select "select" (Expr, Expr);
     /// `without(list, indices)`: all items except those at the indices.
     Without "without" (Expr, Expr);
-    /// `replace(list, index, item)`: the list with another item at the index.
+    /// `replace(list, index, item)`: the list with `item` instead of the item at the index.
     Replace "replace" (Expr, Expr, Expr);
     /// `insert(list, index, item)`: the list with `item` added before the item at the index.
     Insert "insert" (Expr, Expr, Expr);
@@ -234,7 +234,7 @@ impl Func {
     }
 
     /// Returns true if the result of the function can differ between equivalent values.
-    /// Rules that assert equalities must not call these functions.
+    /// A rule that asserts an equality must not call a function for which this returns true.
     pub fn asks_origin(self) -> bool {
         matches!(self, Func::IsStored | Func::NodeName | Func::ModulePath)
     }

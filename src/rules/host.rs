@@ -71,7 +71,7 @@ pub trait Host {
     fn bounds(&self) -> &Bounds;
 
     /// Returns the values whose shapes a rewrite of `node` may use at run time, nearest first.
-    /// Returns an empty list if the host does not lower a program, because only lowerings may do this.
+    /// Returns an empty list if the host does not lower a program: only lowerings read shapes at run time.
     fn sized(&self, _node: Self::Node) -> Vec<Self::Value> {
         Vec::new()
     }

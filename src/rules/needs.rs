@@ -157,7 +157,7 @@ impl<'t> Value<'t> {
         let begins =
             op_name(path).starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
         if !is_variable && path.is_empty() {
-            // The text begins with a parenthesis, a list, a string or another symbol.
+            // This text begins with a parenthesis, a list, a string or another symbol, not with a name.
             let rest = skip_value(text);
             let inside = if text.starts_with('(') { &text[1..text.len() - rest.len()] } else { "" };
             return Value { nodes: Vec::new(), name: None, inside: vec![inside], after: rest };

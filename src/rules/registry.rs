@@ -108,8 +108,8 @@ impl RuleSet {
         self.entries.iter().filter(|entry| entry.can_match(present)).filter_map(Entry::rule).collect()
     }
 
-    /// Returns the rules of some phases that can match in a model with these operators.
-    /// Operators added by the rewrites of these rules count as present. Rules that apply only after
+    /// Returns the rules of the given phases that can match in a model with the `present` operators.
+    /// Operators that the rewrites of the returned rules add count as present. Rules that apply only after
     /// `opset` are omitted and not parsed.
     #[doc(hidden)]
     pub fn within_reach(
@@ -359,7 +359,7 @@ mod tests {
         (0..nodes).filter(is_own).map(operators).collect()
     }
 
-    /// Checks that `diag::rule_ids`, the table for code, agrees with the rule pages, which users read.
+    /// Checks that `diag::rule_ids`, from which the code takes rule ids, agrees with the rule pages.
     #[test]
     fn rule_ids_match_their_pages() {
         let (rules, _) = RuleSet::embedded();

@@ -115,7 +115,7 @@ fn contraction(equation: &str) -> Option<Datum> {
         axes.map(Datum::List)
     };
     // If the result lacks a letter that only one operand has, that operand is summed over the letter first.
-    // `contraction` is undefined for an equation with this sum, because the equation is no plain product.
+    // An equation with a sum over one operand is no plain product, so `contraction` is undefined for it.
     let order = axes(result, &made).filter(|_| made.len() == result.len())?;
     Some(Datum::List(vec![
         axes(&batch, first)?,

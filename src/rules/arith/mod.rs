@@ -46,9 +46,9 @@ fn elementwise(
 
 /// Compares two data; `None` if the result is undefined.
 /// Symbolic dimensions are equal if their canonical forms are equal. Comparing symbolic dimensions with
-/// different canonical forms, or a symbolic dimension with an integer, is undefined. All remaining
-/// data of different kinds are unequal, except that integers can equal floats, and element types can equal
-/// integer codes.
+/// different canonical forms, or a symbolic dimension with an integer, is undefined. In all other
+/// comparisons, data of different kinds are unequal, except that integers can equal floats, and element types
+/// can equal integer codes.
 pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     match op {
         CompareOp::Eq => equal(left, right),

@@ -58,7 +58,7 @@ fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHash
 
 fn reach_each(rewrite: &Rewrite, pattern: &Pattern, each: &EachTerm, reached: &mut FxHashSet<VarId>) {
     reach(rewrite, pattern, &each.term, reached);
-    // A result does not depend on an item of which only facts are inspected.
+    // A comprehension that inspects only facts of its items does not depend on their values.
     if let Over::Values { item, values } = each.each.over
         && reached.contains(&item)
     {

@@ -241,7 +241,7 @@ impl Entries {
             };
             faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
-        // For conversions, the suite requires a negative example for each condition instead.
+        // A conversion is exempt: mutation tests require a negative example for each of its conditions.
         if expects().all(speaks) && self.phase != Some(Phase::Convert) {
             let help = "add an example that looks alike but must not match: `no_match`, or `reports nothing`";
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));

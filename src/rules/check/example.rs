@@ -98,7 +98,7 @@ fn retyped(ast: &ExampleAst, opset: i64, of_analysis: bool, faults: &mut Faults)
 }
 
 /// Builds the graph after the rewrite.
-/// If the example lists only nodes, the interface and the used initializers come from the graph before.
+/// If the example lists only nodes, inputs, outputs and used initializers are those before the rewrite.
 fn after(before: &ast::Graph, rewritten: &RewrittenAst) -> ast::Graph {
     match rewritten {
         RewrittenAst::Graph(graph) => graph.clone(),

@@ -197,7 +197,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
         let mut expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
         expansions.partial.attrs.extend(absent);
         for matched in &expansions.all {
-            // An alternative without the operator variable is the same for all operators.
+            // An alternative without the operator variable is equal for all operators, so it is checked once.
             let key = combinations::parts(matched);
             if seen.contains(&key) {
                 continue;
@@ -221,7 +221,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
             {
                 faults.push(lowers_onnx(faults, &root.op));
             }
-            // After an error, the use of a name may be in a part that was not read.
+            // After an error, no name is reported as unused: statements that were not read could use it.
             if faults.errors() == errors_before {
                 scope.report_unused(faults);
             }

@@ -42,8 +42,8 @@ fn unknown_domain(faults: &Faults, op: &Op, close: &str) -> Finding {
 fn unknown_epoch(faults: &Faults, op: &Op, epoch: i64, span: Span) -> Finding {
     let epochs: Vec<_> = schema::epochs(&op.domain, &op.name.text).map(|epoch| format!("@{epoch}")).collect();
     faults
-        .at(span, format!("`{}` has no epoch that begins with version {epoch}", op.name.text))
-        .help(format!("use one of its epochs: {}", epochs.join(", ")))
+        .at(span, format!("`{}` has no semantics that begin at version {epoch}", op.name.text))
+        .help(format!("use a version at which its semantics begin or change: {}", epochs.join(", ")))
 }
 
 fn unknown_attribute(faults: &Faults, op: &Op, name: &Name, known: &[&str]) -> Finding {

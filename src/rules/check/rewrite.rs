@@ -96,7 +96,7 @@ pub(super) struct Checker<'r, 'a, 'f, 's> {
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
     pub(super) nodes: Vec<NewNode>,
-    /// Term of each value that is defined, in order of definition.
+    /// Variable and term of each defined value, in order of definition.
     terms: Vec<(VarId, Term)>,
     pub(super) lets: Vec<(AttrVarId, crate::rules::expr::Expr)>,
     /// Functions being inlined, innermost last.

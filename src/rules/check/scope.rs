@@ -174,7 +174,7 @@ impl<'a> Scope<'a> {
         self.names.values.push((name.clone(), id));
     }
 
-    /// Adds variables without a value for the names that only other combinations of alternatives bind.
+    /// Adds a variable without a value for each name that another combination of alternatives binds.
     pub fn bind_absent(&mut self, partial: &Partial) -> Absent {
         self.partial = partial.values.iter().map(|operand| operand.name.text.clone()).collect();
         for operand in &partial.values {
@@ -190,14 +190,14 @@ impl<'a> Scope<'a> {
         Absent { values: self.absent.clone(), attrs }
     }
 
-    /// Returns true for a variable that only other combinations of alternatives bind.
+    /// Returns true for a variable that only combinations of alternatives other than the current one bind.
     pub fn is_absent(&self, id: VarId) -> bool {
         self.absent.contains(&id)
     }
 
     /// Returns how many values a use of a name stands for.
-    /// An absent variable that is not a list counts as one value, like the value that other combinations of
-    /// alternatives bind.
+    /// A variable that the current combination of alternatives does not bind counts as one value, as in the
+    /// combinations that bind it, unless it is a list.
     pub fn used_count(&self, id: VarId) -> Count {
         match self.var(id).count {
             Count::Optional if self.is_absent(id) => Count::One,
@@ -243,7 +243,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Binds `@name` by `let`, where it must be new.
+    /// Binds `@name` by `let`; reports a name that is bound already.
     pub fn bind_let(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
         if let Some(first) = self.find_attr(&name.text) {
             faults.push(bound_twice(faults, name, self.attrs[usize::from(first.0)].span));

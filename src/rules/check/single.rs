@@ -64,8 +64,8 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
 
 /// Checks a pattern whose last node is the tested one, and the conditions on it.
 /// Returns one test for each combination of alternatives and each range of versions of the last node. If the
-/// last node names a version, only its range is tested. Combinations with faults, which have been reported,
-/// have no tests.
+/// last node names a version, only the range of that version is tested. Combinations with faults, which have
+/// been reported, have no tests.
 pub fn pattern_tests(
     statements: &[Statement],
     span: Span,

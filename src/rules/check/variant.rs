@@ -14,8 +14,8 @@ pub fn negated(condition: &ExprAst) -> ExprAst {
     ExprAst { kind: ExprAstKind::Not(Box::new(condition.clone())), span: condition.span }
 }
 
-/// Removes the directions for which one of the last `count` conditions is always false.
-/// From the remaining directions, removes those of the last `count` conditions that are always true.
+/// Removes each direction in which one of the last `count` conditions is always false.
+/// In a direction that stays, removes each of these conditions that is always true.
 pub fn drop_undecided(body: &mut Body, count: usize) {
     let Body::Pattern { forward, .. } = body else { return };
     forward.retain_mut(|direction| {

@@ -21,7 +21,7 @@ use super::host::Host;
 use super::rule::{Direction, Step};
 
 /// Maximum number of matches at one root, since equivalent e-nodes can multiply them.
-/// A search that reaches the limit at a root reports so, see [`Found::cut`].
+/// [`Found::cut`] counts the roots at which a search reaches this limit.
 pub const MATCHES_PER_ROOT: usize = 64;
 
 /// Matches of one direction of a rule.

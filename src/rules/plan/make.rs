@@ -17,7 +17,7 @@ use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
 use crate::schema;
 
 impl<'a, H: Host> Env<'a, H> {
-    /// Returns the facts of a value; those of a new value are inferred from its node.
+    /// Returns the facts of a value; those of a new value follow from its node or its constant elements.
     pub(in crate::rules) fn fact(&mut self, item: Item<H::Value>) -> Cow<'a, Fact> {
         let host = self.host;
         match item {

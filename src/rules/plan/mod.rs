@@ -40,7 +40,7 @@ pub type Equal<V> = (V, Item<V>);
 /// Evaluates the rewrite of `direction` for a match.
 ///
 /// # Errors
-/// The rewrite is undefined or invalid; a direction without a rewrite is undefined.
+/// The direction has no rewrite, or the rewrite is undefined or invalid.
 pub fn plan<H: Host>(
     host: &H,
     direction: &Direction,

@@ -17,7 +17,8 @@ use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Direction, Phase, Rule, Safety};
 
 /// Returns the patch that applies `rule` to a match; `None` if the rule does not apply.
-/// Lint and fix both call this function, so that they agree on which findings are fixable.
+/// The linter and the repairs of `onnx-fix` (phase `fix`) both call this function, so that both agree on
+/// which faults are fixable.
 pub fn patch(
     host: &PlainHost,
     rule: &Rule,

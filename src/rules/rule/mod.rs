@@ -76,7 +76,7 @@ pub struct Rule {
     /// Code of the rule whose findings the rewrite fixes (`fixes EXP001`); that rule reports them.
     pub fixes: Option<Arc<str>>,
     pub body: Body,
-    /// Assumptions about the values of a run under which the rewrite is valid.
+    /// Assumptions about run-time values; the rewrite is valid if all assumptions hold.
     pub assumptions: Vec<Assumed>,
     pub examples: Vec<Example>,
     pub source: RuleSource,

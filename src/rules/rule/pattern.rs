@@ -118,7 +118,7 @@ pub struct AttrPat {
 /// Kind of an attribute pattern.
 #[derive(Clone, Debug)]
 pub enum AttrPatKind {
-    /// `= @a`: binds the attribute; if `@a` is already bound, both must be equal.
+    /// `= @a`: binds `@a` to the attribute; if `@a` is already bound, its value must equal the attribute.
     /// An absent attribute has the value of its default; without a default, there is no match.
     Bind(AttrVarId),
     /// `= @a?`: like `Bind`, but an absent attribute without a default binds [`Datum::Absent`].

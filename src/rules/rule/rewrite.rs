@@ -16,7 +16,7 @@ use crate::rules::expr::{Each, Expr};
 pub struct Rewrite {
     /// Nodes in topological order.
     pub nodes: Vec<NewNode>,
-    /// Values that only the rewrite has; their ids follow those of the pattern.
+    /// Values that the rewrite defines and the pattern does not; their ids follow those of the pattern.
     pub fresh: Vec<Fresh>,
     /// `let @a = …`.
     pub lets: Vec<(AttrVarId, Expr)>,
@@ -25,7 +25,7 @@ pub struct Rewrite {
     pub span: Span,
 }
 
-/// Value that only a rewrite has.
+/// Value that the rewrite defines and the pattern does not.
 #[derive(Clone, Debug)]
 pub struct Fresh {
     pub var: ValueVar,
@@ -37,7 +37,7 @@ pub struct Fresh {
 #[derive(Clone, Debug)]
 pub enum Term {
     Absent,
-    /// Value of a name: one, none, or several.
+    /// Values that a name is bound to: none, one or several.
     Var(VarId),
     /// Constant, of the type required by its use.
     Literal(Expr),
@@ -86,7 +86,7 @@ pub struct FoldTerm {
     pub each: EachTerm,
 }
 
-/// Whether a new node has a given output.
+/// Whether a new node has the output at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewOutput {
     /// Omitted.

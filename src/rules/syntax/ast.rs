@@ -89,7 +89,7 @@ pub enum EntryKind {
         var: Name,
         expr: ExprAst,
     },
-    /// `assume finite(x)`: assumptions about the values of a run.
+    /// `assume finite(x)`: assumptions about run-time values.
     Assume(Vec<AssumeAst>),
     Rewrite {
         both: bool,

@@ -54,7 +54,7 @@ fn without_language(cursor: &Cursor) -> Finding {
     Finding { level: Level::Warning, ..finding }
 }
 
-/// Reports a file of the previous version.
+/// Reports a file that declares the previous version of the rule language.
 fn of_previous(cursor: &Cursor, span: Span) -> Finding {
     let message = format!("rule language {PREVIOUS} is deprecated: language {EDITION} renames some words");
     let finding = cursor.finding(span, message);

@@ -228,7 +228,7 @@ fn list(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
 }
 
 impl CallAst {
-    /// Returns true for a call of a function or pattern; operator names begin with a capital letter.
+    /// Returns true for a call of a function or pattern, whose names begin with no capital letter.
     pub fn is_function(&self) -> bool {
         self.op.var.is_none() && self.op.domain.is_empty() && !begins_operator(&self.op.name.text)
     }
