@@ -10,7 +10,7 @@ from conformance import tools
 
 from . import cases, judge, learn, runtimes, written
 
-# Text in the outcome of a case that the runtime rejects because it does not support it; other failures lack this text.
+# Text in the outcome of a case that the runtime rejects as unsupported; outcomes of other failures lack this text.
 REFUSED = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
 
 

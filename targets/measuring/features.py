@@ -10,7 +10,10 @@ from conformance import tools
 
 @functools.cache
 def epochs() -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Returns (since, epoch) of every version of every ONNX operator, oldest first."""
+    """Returns, by (domain, name), the versions of each operator, oldest first, as pairs (since, epoch).
+
+    The epoch of a version is the first version with the same semantics.
+    """
     found = {}
     for domain, file in (("", "onnx.rs"), ("ai.onnx.ml", "ml.rs")):
         text = (tools.ROOT / "src/schema/table" / file).read_text()

@@ -11,8 +11,8 @@ The rules, for the versions of an operator with equal semantics:
 - If none of these rules applies, the operator is supported, in the element types of the passed cases.
 
 A failed model of several nodes does not tell which node caused the failure. If no case with the operator of a node
-passed, that node is the cause of the failure. Otherwise, the cause is the fact about an operator's node that most of
-the failed models share and that no passed case has.
+passed, that node is the cause of the failure. In the other failed models, the cause is the fact about the nodes of an
+operator that most of these models share and that no passed case has.
 """
 
 import itertools
@@ -31,7 +31,7 @@ LEAST_BLAMED = 3
 
 
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
-    """Returns the lines of each operator, as pairs: whether it is supported, and under which condition.
+    """Returns the lines of each operator, as pairs: whether the operator is supported, and under which condition.
 
     `models` are triples (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime
     rejected the model, and None for other failures.
@@ -72,7 +72,7 @@ def _to_blame(by_operator, left):
         for index, (_, nodes) in enumerate(left):
             for node in nodes:
                 for literal in literals([node["facts"]]):
-                    # Lists of numbers are ignored: that two are equal is usually a coincidence.
+                    # Lists of numbers are ignored: that two lists are equal is usually a coincidence.
                     if literal.op == "==" and not isinstance(literal.value, list):
                         fact = _key(node), str(literal)
                         shared[fact].add(index)
@@ -177,7 +177,7 @@ def _types_taken(types, ran):
 
 
 def _best(ran, left):
-    """Returns the condition on one or two facts that most of `left` and no passed case fulfills."""
+    """Returns the condition on one or two facts that no case in `ran` and the most cases in `left` fulfill."""
     missing = [facts for _, facts, _ in left]
     masks = [(_mask(literal, missing), _mask(literal, ran), literal) for literal in literals(missing)]
     found = [(bad, [literal]) for bad, good, literal in masks if not good]
@@ -199,7 +199,7 @@ def _mask(literal, many) -> int:
 
 
 def _purely(taken, ran, mixed):
-    """Yields conditions, except on dtypes, that only passed cases fulfill."""
+    """Yields conditions that only passed cases fulfill; none of them is on a dtype."""
     pure = [literal for literal in literals(ran) if not is_type(literal.name)
             and not any(holds([*taken, literal], facts) for facts in mixed)]
     left = ran

@@ -83,7 +83,7 @@ def _types(test, schema):
 
 
 def _names(formals, actual, variable):
-    """Returns the actual names for the formal parameters of a type variable."""
+    """Returns the names of the values whose formal parameters have this type variable."""
     found = []
     for index, name in enumerate(actual):
         formal = formals[min(index, len(formals) - 1)]

@@ -123,7 +123,7 @@ def _row(outcomes, target):
 
 
 def print_faults(outcomes, options) -> bool:
-    """Prints wrong and undecided results. Returns True if no result is wrong."""
+    """Prints wrong and undecided results. Returns True if no conversion is wrong, invalid or failed."""
     for kind in (WRONG, ILLEGAL, FAILED, UNRUNNABLE):
         if found := [str(outcome) for outcome in outcomes if outcome.kind == kind]:
             print(f"{kind}: {len(found)}\n{options.listed(found)}")

@@ -43,7 +43,7 @@ def _row(outcomes, target) -> tuple:
 
 
 def _convert_everywhere(fix, test) -> list[Outcome]:
-    """Converts one test to all opsets to which the static test can be converted.
+    """Converts one test, with a dynamic batch, to all opsets to which the test with static shapes can be converted.
 
     Skips tests that require a static batch size.
     """
@@ -66,8 +66,8 @@ def _at_several_batches(test) -> list[node_tests.NodeTest]:
     Expected outputs at the larger sizes are those of the dynamic model before conversion.
 
     The batch is axis 0 of the first input, and axis 0 of each input whose axis 0 has the same size. If the model fails
-    at the larger sizes, or its outputs do not follow the batch, the batch is axis 0 of the first input only. If this
-    batch does not work either, returns an empty list.
+    at the larger sizes, or its outputs do not follow the batch, the batch is axis 0 of the first input only. If that
+    fails in the same way, returns an empty list.
     """
     arrays = {name: value for name, value in test.feeds.items() if isinstance(value, np.ndarray) and value.ndim}
     if not arrays or not len(first := next(iter(arrays.values()))):

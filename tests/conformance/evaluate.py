@@ -20,7 +20,7 @@ _ROUNDED_OFTEN = ("the stored result is rounded after every step, and is further
 _ATTENTION = ("3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_padded_kv_bf16",
               "4d_padded_kv_bf16")
 
-# Tests whose stored output we cannot match, and why. Their results still count as not equal.
+# Tests whose stored output we cannot match, and why. The results of these tests still count as not equal.
 EXPLAINED = {f"test_attention_{case}{suffix}": _ROUNDED_OFTEN for case in _ATTENTION for suffix in ("", "_expanded")} | {
     "test_attention_4d_causal_fp16_expanded": _ROUNDED_OFTEN,
     "test_dft_inverse": "terms cancel to nearly 0, with float rounding errors beyond the relative tolerance",

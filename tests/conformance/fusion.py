@@ -78,7 +78,7 @@ def _judge(case) -> Row:
 
 
 def _difference(path, fused) -> str:
-    """Returns how the outputs of two models differ on inputs in the .npz file beside the first, or an empty string."""
+    """Returns how the outputs of two models differ on inputs in the .npz file beside `path`; "" if they are equal."""
     runs = collections.defaultdict(dict)
     for key, value in np.load(path.with_suffix(".npz")).items():
         number, name = key.split(".", 1)

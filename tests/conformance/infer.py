@@ -108,7 +108,7 @@ def _infer(fix, test, model, sizes):
 
 
 def _onnx_facts(model) -> dict[str, onnx.TypeProto]:
-    """Returns the facts of onnx.shape_inference; without strict mode, if that fails."""
+    """Returns the facts of onnx.shape_inference: in strict mode, or without it if inference in strict mode fails."""
     for strict in (True, False):
         try:
             inferred = onnx.shape_inference.infer_shapes(model, strict_mode=strict, data_prop=True)

@@ -14,18 +14,18 @@ from pathlib import Path
 from . import invalid_models, invalid_mutations, invalid_runs, tools
 
 ACCEPTED = Path(__file__).with_suffix(".tsv")
-# Folder for one model of each group of mutants with a missed error (false negative) or a false positive.
+# Folder for one example of each group of mutants that onnx-lint misses or reports wrongly.
 EXAMPLES = tools.WORK / "invalid"
 
 SAMPLE, WHOLE = 4_000, 100_000
-# Number of base models for each operator, version and kind of inputs.
+# Number of base models for each operator, version and kind of inputs: in the sample, and in the full run.
 SAMPLE_BASES, WHOLE_BASES = 1, 8
 # Models per process of onnx-lint.
 BATCH = 500
 # onnx-fix runs on one in this many mutants.
 FIX_EVERY = 10
 
-# Errors of these rules are about the export, not about validity, such as training mode or a hard-coded size.
+# Errors of these rules are about the export (training mode, a hard-coded size), not about validity.
 NOT_ABOUT_VALIDITY = "EXP"
 
 RIGHT, MISSED, UNTRUE, ACCEPTED_MISS, ACCEPTED_UNTRUE, NOT_JUDGED = (
@@ -114,7 +114,7 @@ def _verdict(mutant) -> str:
 
 
 def _valid_bases(lint, limit, jobs) -> list[invalid_models.Base]:
-    """Returns the bases that ONNX Runtime runs, without relabeled ones that onnx-lint reports."""
+    """Returns the base models that ONNX Runtime runs, without relabeled models that onnx-lint reports."""
     bases = invalid_models.bases(limit)
     unchanged = [Mutant(base, "", "none", "none", base.model.SerializeToString()) for base in bases]
     _lint_all(lint, unchanged)
@@ -124,7 +124,7 @@ def _valid_bases(lint, limit, jobs) -> list[invalid_models.Base]:
 
 
 def _chosen(bases, number, seed) -> list[Mutant]:
-    """Returns different mutants, chosen by seed, evenly from all groups of bases."""
+    """Returns distinct mutants, chosen at random, evenly from all groups of base models."""
     choice = random.Random(seed)
     groups = collections.defaultdict(list)
     for base in bases:
@@ -216,7 +216,7 @@ def _matches(row, mutant) -> bool:
 
 
 def grouped(mutants, verdict) -> list[tuple[tuple[str, str, str], list[Mutant]]]:
-    """Returns the mutants of a verdict by operator, mutated part and message, the largest group first."""
+    """Groups the mutants with this verdict by operator, mutated part and message; the largest group is first."""
     groups = collections.defaultdict(list)
     for mutant in mutants:
         if mutant.verdict == verdict:
@@ -227,7 +227,7 @@ def grouped(mutants, verdict) -> list[tuple[tuple[str, str, str], list[Mutant]]]
 # Location in the source of ONNX Runtime: `file.cc:12 type namespace::function(parameters) const [with T = type] `.
 _SIGNATURE = re.compile(r"(?:(?<=\.cc)|(?<=\.h)):\d+ [\w:<>,&*\s{}~]*::[\w<>~]+(\(\))?\(([^()]|\([^()]*\))*\)( const)?"
                         r"( \[with .*?\](?= [^\]]))?")
-# Parts of error messages, besides the location, that do not state the reason.
+# Parts of error messages that state neither the reason nor the source location.
 _DECORATION = re.compile(r"Load model from .*? failed:\s*|/\S+/(\w+\.\w+:\d+ )|Node ?\(\w*\) |Status Message: |Node:\w* ")
 
 

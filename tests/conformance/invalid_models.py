@@ -118,7 +118,7 @@ def _versions(test):
 
 
 def _older(test, node, opset):
-    """Returns the model of a test relabeled to an older opset; inputs that were attributes then become attributes."""
+    """Returns the model of a test relabeled to an older opset; inputs that are attributes there become attributes."""
     try:
         schema = onnx.defs.get_schema(node.op_type, opset)
     except onnx.defs.SchemaError:

@@ -10,7 +10,7 @@ from . import values
 
 FAR, HUGE = 1000, 1 << 40
 
-# Element types to change to.
+# Element types that mutations declare or assign, by name.
 TYPES = {"float": TensorProto.FLOAT, "double": TensorProto.DOUBLE, "int64": TensorProto.INT64, "int32": TensorProto.INT32,
          "bool": TensorProto.BOOL, "float16": TensorProto.FLOAT16, "string": TensorProto.STRING}
 
@@ -252,7 +252,7 @@ def _retype(names, dtype, graph, _node):
 
 
 def _retype_bound(names, schema, place, dtype, graph, node):
-    """Changes the type of inputs that share a type variable, and of the outputs that have it, too."""
+    """Changes the type of the inputs `names`, which share a type variable, and of the outputs with this variable."""
     _retype(names, dtype, graph, node)
     if place >= len(schema.inputs):
         return

@@ -19,7 +19,7 @@ MEMORY_BYTES = 6 << 30
 # Cases per process.
 CHUNK = 500
 
-# Reasons why a model does not run that are not faults of the model.
+# Reasons, other than a fault of the model, why a model does not run.
 _NO_KERNEL = re.compile(
     r"NOT_IMPLEMENTED|Could not find an implementation|not supported yet|not implemented|does not support \w+ yet|"
     r"Batchwise recurrent operations|tensor type \d+ is not supported|data type is not supported|bad_alloc|"

@@ -170,7 +170,7 @@ def _verdict(rows, died, options) -> bool:
 
 
 def _is_grown(row: Row) -> bool:
-    # Allow for names and metadata of new nodes.
+    # Tolerate 2 % and 1 KiB, for names and metadata of new nodes.
     return row.bytes[OURS] > 1.02 * row.bytes["original"] + 1024
 
 

@@ -100,7 +100,7 @@ class Judge:
 
     @functools.cached_property
     def _expected_of_reference(self) -> list:
-        """Expected outputs: the stored ones, or those of the ReferenceEvaluator if it fails the original test."""
+        """Expected outputs: the stored ones or, if the ReferenceEvaluator fails the original test, its outputs."""
         if not self.by_runtime or self._run_test(by_reference) is None:
             return self.expected
         return by_reference(self.test.model, self.test.feeds)

@@ -55,7 +55,8 @@ def _judged(options, runtime, made) -> bool:
 def _real(options, runtime) -> bool:
     """Runs real models in three variants.
 
-    `onnx-fix --target` must not break any model, and the share of equal results after it must reach its floor.
+    `onnx-fix --target` must not break any model, and the percentage of fixed models with equal results must reach its
+    floor.
     """
     chosen = [model for model in models.exports() if model.runs] if options.sample else \
         [model for model in models.collect() if model.runs]

@@ -13,7 +13,7 @@ WORK = TARGET / "conformance"
 # The folder of the tools under test. `sabotage.py` sets ONNX_LINT_TOOLS to a folder with a broken tool.
 TOOLS = Path(os.environ.get("ONNX_LINT_TOOLS") or TARGET / "release")
 
-# Generous: a longer run is considered a hang.
+# A run that takes longer is considered a hang.
 TIMEOUT_SECONDS = 120
 
 

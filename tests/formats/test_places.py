@@ -28,7 +28,7 @@ class Source:
 def check_fix(lines: list[str], result: dict, diagnostic: dict) -> bool:
     """Returns True if a result has a fix.
 
-    The fix must change the Python code, parse, and match the suggestion in rdjson output.
+    The fix must change the syntax tree, result in valid Python, and match the suggestion in rdjson output.
     """
     if "fixes" not in result:
         assert "suggestions" not in diagnostic

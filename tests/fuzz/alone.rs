@@ -123,8 +123,8 @@ fn is_sum(node: &Node) -> bool {
 
 /// Returns true if the number at a position is changed upward, and false if downward.
 ///
-/// Returns true for about half of the positions, without a period: if the highest bit of the position times
-/// the golden ratio is 0.
+/// The highest bit of the position times the golden ratio decides, so about half of the positions change
+/// upward, without a period.
 fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }
@@ -134,8 +134,8 @@ fn is_up(at: usize) -> bool {
 /// `way` is 1, or -1 to swap the directions. For sums, the step is the last digit of the largest term.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    // The relative and the minimum step: a subnormal number may have only one digit. The largest term of a
-    // sum is assumed to be at least 1.
+    // The step relative to a number, and the minimum step, which subnormal numbers need. The largest term of
+    // a sum is assumed to be at least 1.
     let (digit, least) = match array.elem() {
         ElemType::Float16 => (1e-3, 6e-8),
         ElemType::Bfloat16 => (8e-3, 1e-40),

@@ -36,7 +36,7 @@ pub const SYMBOLS: [&str; 5] = ["A", "B", "C", "D", "E"];
 /// Limits of the evaluator for a run.
 pub const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
 
-/// Maximum elements of an input: examples of rules have inputs with millions of elements.
+/// Maximum number of elements of an input; larger inputs, as in examples of rules, are not drawn.
 const MOST_ELEMENTS: usize = 1 << 16;
 
 /// Returns the size of a symbolic dimension in one row of [`SIZES`].

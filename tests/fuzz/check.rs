@@ -216,7 +216,7 @@ pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
 pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) -> Option<Claim> {
     let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
-    // Fixing an index changes the outputs.
+    // Fixes of indexing errors (IDX) change the outputs on purpose.
     if applied().any(|rule| rule.fixes.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
         return None;
     }
@@ -307,7 +307,7 @@ fn compare(
     let Some(claim) = claim(report, way, rules, before) else { return Ok(()) };
     let found = match run(after, &before.feeds) {
         Ok(found) => found,
-        // A decomposition may exceed the limits of the evaluator: there is nothing to compare.
+        // A decomposition may exceed the limits of the evaluator: then there are no outputs to compare.
         Err(refused) if !matches!(refused.why, Refusal::BadInput(_)) => return Ok(()),
         Err(refused) => return Err(fault(Kind::Fails, format!("{}: {:?}", refused.op, refused.why))),
     };

@@ -6,7 +6,7 @@ use onnx_lint::infer::eval::{Array, Val};
 use crate::case::Ran;
 use crate::same::tolerance;
 
-/// Returns true if the table in DIFFERENCES.md has a row for an operator, with its condition if any.
+/// Returns true if the table in DIFFERENCES.md has a row for `op`, an operator with its condition.
 pub fn is_known(op: &str) -> bool {
     let mut rows = include_str!("DIFFERENCES.md").lines().filter_map(|line| line.strip_prefix("| "));
     rows.any(|row| row.split(" |").next() == Some(op))
@@ -95,7 +95,7 @@ pub fn subtracts_rounded_mean(model: &Model, run: &Ran) -> bool {
     })
 }
 
-/// Operators that subtract the mean of a group of elements, and divide by their deviation.
+/// Operators that subtract the mean of a group of elements, and divide by the standard deviation.
 const NORMALIZATIONS: [&str; 4] =
     ["GroupNormalization", "InstanceNormalization", "LayerNormalization", "MeanVarianceNormalization"];
 

@@ -14,7 +14,8 @@ struct Symbols(FxHashMap<Symbol, i64>);
 
 /// Returns the first fact that a run contradicts.
 pub fn contradicted(model: &Model, facts: &Facts, ran: &Ran, sizes: usize) -> Option<String> {
-    // Reshape copies the input's dimension for a size of 0, but inference assumes that dynamic dimensions are not 0.
+    // Reshape copies the input's dimension for a size of 0, but inference assumes that dynamic dimensions are
+    // not 0: skip the run.
     if ran.values.keys().any(|&value| is_reshaped_by_zero(model, ran, value)) {
         return None;
     }

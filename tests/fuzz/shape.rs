@@ -90,7 +90,7 @@ impl Letters {
         names
     }
 
-    /// Returns true if a shape matches a pattern, and binds its letters to these sizes.
+    /// Returns true if a shape matches a pattern; binds the letters of the pattern to sizes of the shape.
     pub fn accept(&mut self, pattern: &str, shape: &[usize], random: &mut Random) -> bool {
         match pattern {
             "?" => return true,

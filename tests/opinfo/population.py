@@ -15,7 +15,7 @@ SPECIAL = ("digamma", "erfinv", "i0", "igamma", "igammac", "lgamma", "mvlgamma",
 LINALG = (
     "cholesky", "geqrf", "logdet", "lu", "matrix_exp", "ormqr", "pca_lowrank", "pinverse", "svd", "triangular_solve",
 )
-# Samples of an operator that are drawn from; some operators have thousands.
+# Maximum number of samples of an operator to draw from; some operators have thousands.
 MOST = 400
 
 
@@ -33,7 +33,7 @@ class Case:
         self.op = op.op
 
     def call(self, tensors):
-        """Returns the tensors among the results."""
+        """Calls the operator, and returns the tensors among the results of the call."""
         leaves = list(self.leaves)
         for at, tensor in zip(self.places, tensors):
             leaves[at] = tensor

@@ -2,8 +2,9 @@
 
 Usage: python nodes.py PATH/TO/onnx-fix PROGRAM.pt2…. Converts each program to opset 18 by `onnx-fix` and by
 torch.onnx.export(dynamo=True), and optimizes both models by `onnx-fix --optimize-for nodes`. Prints a table with the
-number of nodes of both models, including those in subgraphs and functions, and the operators of which our model has
-more nodes, if it has more in total. Exits with 1 if a model of ours has more nodes. Needs torch, onnx and onnxscript.
+number of nodes of both models, including those in subgraphs and functions; if our model has more nodes than PyTorch's,
+also the operators that it has more of. Exits with 1 if one of our models has more nodes. Needs torch, onnx and
+onnxscript.
 `zoo.py OUT_DIR pt2` exports some programs, and `programs.py` compares the results.
 """
 import contextlib

@@ -125,7 +125,7 @@ def _configuration(kind: str):
 
 
 def _model(auto, kind: str):
-    """Returns a model with few and narrow layers, or of its own size if the library rejects these settings."""
+    """Returns a model with few and narrow layers, or with its default size if the library rejects these settings."""
     from transformers import CONFIG_MAPPING
 
     try:

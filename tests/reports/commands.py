@@ -18,7 +18,7 @@ class Command:
 
     @property
     def may_refuse(self) -> bool:
-        """Whether the command may fail on a valid model, like a conversion. Plain `fix` may not."""
+        """Whether the command may refuse a valid model: true for all commands but plain `fix`."""
         return bool(self.arguments)
 
 

@@ -16,7 +16,7 @@ import onnx_lint
 from models import DISTINCT, make
 
 HERE = Path(__file__).parent
-# Limits of the whole run, per URI where they depend on the number of URIs.
+# Limits of the whole run; a limit that grows with the number of URIs is per URI.
 MAX_SHARE = 0.01
 MAX_CPU = 600 / 100_000
 MAX_MEMORY = 300 << 20

@@ -77,7 +77,7 @@ fn baseline_applies_in_another_checkout_and_after_reexport() {
     let models = there.path("models");
     assert!(new(&there, &[&*models.to_string_lossy()]).is_empty(), "by an absolute path");
 
-    // A finding in another model is new, even if some models have the same fault.
+    // A finding in an added model is new, even if models of the baseline have the same fault.
     there.bring("tests/pitfalls/exported/BakedBatch.ts13.onnx", "models/ConstantOutput.onnx");
     assert_eq!(new(&there, &["models"]), ["models/ConstantOutput.onnx: EXP001"]);
 }

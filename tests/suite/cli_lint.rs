@@ -171,7 +171,7 @@ fn rules_are_listed_and_explained_and_why_not_traces_a_match() {
     assert!(ran.stdout.contains("no producer of the value matches this node"), "{ran:?}");
 }
 
-/// `--why-not` explains the alternative of a pattern that matches most of the nodes.
+/// If a pattern has alternatives, `--why-not` explains the one that matches the most nodes.
 #[test]
 fn why_not_explains_the_closest_alternative() {
     let sandbox = sandbox();
@@ -188,7 +188,7 @@ fn why_not_explains_the_closest_alternative() {
     };
     let matches = "OPT212 written-out-gelu-by-division matches at this node";
     assert!(why("OPT212", "Div (x, c)", "1.4142135623730951").contains(matches));
-    // Each code explains its own alternatives.
+    // For each code, the reason is about the alternatives with this code.
     let condition = why("OPT212", "Div (x, c)", "1.5");
     assert!(
         condition.contains("written-out-gelu-by-division does not match: this does not hold"),

@@ -100,7 +100,7 @@ fn definer(path: &[String], all: &BTreeMap<Module, Imports>) -> Option<Module> {
     }
 }
 
-/// Returns the sibling of a module that is, or contains, `target`.
+/// If `target` is a sibling of `module` or inside of a sibling, returns that sibling.
 fn sibling(module: &Module, target: &Module) -> Option<Module> {
     let depth = module.len();
     let is_sibling = depth > 1

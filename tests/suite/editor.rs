@@ -98,7 +98,7 @@ impl Editor {
         self.diagnostics(file)
     }
 
-    /// Returns the parameters of a request about a position, both 0-based.
+    /// Returns the parameters of a request about a position; `line` and `character` are 0-based.
     pub fn at(&self, file: &str, line: u32, character: u32) -> Value {
         let position = json!({ "line": line, "character": character });
         json!({ "textDocument": { "uri": self.uri(file) }, "position": position })

@@ -129,7 +129,7 @@ fn add_model(sandbox: &Sandbox, layout: Layout, opset: u32) -> String {
     repository.add(file, model(opset, &w, &v).as_bytes())
 }
 
-/// Returns the bytes of the external tensor `name` of the model `text`, whose file is in `folder`.
+/// Returns the bytes of the external tensor `name`; `text` is the model, and `folder` contains it.
 fn external(sandbox: &Sandbox, folder: &str, text: &str, name: &str) -> Option<Vec<u8>> {
     let entry = |key: &str| {
         let (_, rest) = text.split_once(&format!("{name} = ["))?;

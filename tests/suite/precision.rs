@@ -315,7 +315,7 @@ fn bfloat16_has_the_range_of_float() {
 }
 
 /// From IR version 4 on, a caller may override the default of an input.
-/// In older IR versions, every initializer is an input, so an input with a default is a weight.
+/// Before IR version 4, every initializer is an input, so an input with a default is a weight.
 #[test]
 fn inputs_with_defaults_are_converted_as_inputs_from_ir_version_4() {
     let text = |ir: u32| {

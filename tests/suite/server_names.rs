@@ -45,7 +45,7 @@ fn onnx_text_completes_operators_attributes_values_and_types() {
     let net =
         |nodes: &str| format!("{head}g (float[N,4] x) => (float[N,4] y) {{\n  t = Neg (x)\n  {nodes}\n}}\n");
     let mut at = |text: &str| completions(&mut editor, "net.onnxtxt", text);
-    // Gelu needs opset 20, and Upsample is deprecated.
+    // Gelu, which needs opset 20, and Upsample, which is deprecated, are not proposed.
     check(&at(&net("y = Ge|")), &["Gemm", "com.microsoft"], &["Gelu", "Upsample", "axis"]);
     check(&at(&net("y = com.microsoft.|")), &["FusedMatMul", "Gelu"], &["Gemm"]);
     check(&at(&net("y = Gemm <alpha = 0.5, |")), &["transA", "beta"], &["alpha", "Gemm"]);

@@ -66,7 +66,7 @@ fn random_outputs_are_not_compared() {
 fn model_without_comparable_outputs_is_not_reported_equal() {
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain () => (float[64] r) {\n  \
         t = RandomNormal <shape = [64]> ()\n  r = Relu (t)\n}\n";
-    check_with(model, &["--ignore", "FIX"], 0, &["no output was compared: each differs between two runs"]);
+    check_with(model, &["--ignore", "FIX"], 0, &["each output differs between two runs"]);
     check_pitfall("TrainingMode", &["--unsafe-fixes"], &["no output was compared"]);
 }
 
@@ -113,7 +113,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
     let expected = [
         "equal results before and after: `y` exactly",
-        "the result runs at sizes 2, 3, 1, but the input only at its static sizes",
+        "the fixed model runs at sizes 2, 3, 1, but the input model runs only at its static sizes",
     ];
     check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
 }
@@ -122,7 +122,7 @@ fn new_dynamic_dimensions_are_run_at_several_sizes() {
 /// An unsafe fix may change outputs, and the message then names the rule.
 #[test]
 fn fixes_are_verified_according_to_their_safety() {
-    let runs = "the result runs at sizes 3, 1, 7, at which the input does not run";
+    let runs = "the fixed model runs at sizes 3, 1, 7, at which the input model does not run";
     check_pitfall("BakedBatch", &[], &["equal results before and after at size 2: `2` exactly", runs]);
     let unsafe_fixes = ["--unsafe-fixes"];
     check_pitfall("DoubleConstant", &unsafe_fixes, &["equal results before and after: `5` within "]);
@@ -131,7 +131,7 @@ fn fixes_are_verified_according_to_their_safety() {
     check_pitfall(
         "OneHotInferredClasses",
         &unsafe_fixes,
-        &["the result runs at sizes 2, 3, 1, at which the input does not run"],
+        &["the fixed model runs at sizes 2, 3, 1, at which the input model does not run"],
     );
 }
 

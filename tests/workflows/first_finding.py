@@ -25,7 +25,7 @@ VERSION = re.search(r'^version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re
 
 
 def run(command: list, folder: Path, expected: int = 0, **environment: str) -> str:
-    """Runs a command with an environment of its own, and returns what it prints."""
+    """Runs a command in a minimal environment, and returns its output."""
     whole = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1",
              "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment}
     passed = {name: os.environ[name] for name in ("PIP_INDEX_URL", "PIP_CONFIG_FILE", "SSL_CERT_FILE", "HTTPS_PROXY")
@@ -90,7 +90,7 @@ class Runner:
                    GITHUB_SERVER_URL="https://example.org", ONNX_LINT_RELEASES=f"file://{self.work}/releases")
 
     def run(self, expected: int = 1, **inputs: str) -> str:
-        """Runs the steps up to Lint, which must exit with `expected`; for 2, runs one step, which must exit with 1."""
+        """Runs the steps up to Lint, which must exit with `expected`; with 2, the first script must exit with 1."""
         defaults = {name: str(about["default"]) for name, about in self.action["inputs"].items()}
         assert set(inputs) <= set(defaults), inputs
         shown = ""
@@ -137,7 +137,7 @@ for way, limit in ((wheel, 10), (pre_commit, 20), (action, 20)):
         seconds, busy = time.monotonic() - start, children() - busy
     assert "EXP001" in shown, shown
     print(f"{way.__name__}: first finding after {seconds:.1f} s, {busy:.1f} s of CPU (limit {limit} s)")
-    # The time that passes depends on the load of the machine.
+    # Elapsed time depends on the load of the machine, so CPU time within the limit suffices.
     assert min(busy, seconds) <= limit, f"{way.__name__} took {seconds:.1f} s"
 with tempfile.TemporaryDirectory() as work:
     other_runs_of_the_action(Path(work))

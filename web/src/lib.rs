@@ -56,7 +56,8 @@ fn blocked(findings: &[Finding]) -> Result<(), String> {
     error.map_or(Ok(()), |finding| Err(finding.message.to_string()))
 }
 
-/// Adds a picture of the surrounding graph to each finding. Returns facts about the model.
+/// Adds a picture of the surrounding graph to each finding.
+/// Returns a summary of the model, as pairs of name and value.
 fn draw(model: &Model, findings: &mut [Finding]) -> Vec<(&'static str, String)> {
     let facts = infer(model, infer::Options::default());
     let uses = Uses::new(model);

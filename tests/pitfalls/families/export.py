@@ -61,7 +61,7 @@ def flat(values):
 
 
 def prove(model, path, inputs):
-    """Returns the numbers of inputs for which the ONNX model is right and differs, the max difference, and failures."""
+    """Returns, for inputs of the ONNX model: how many are right, how many differ, the max difference, how many fail."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1

@@ -94,7 +94,7 @@ rows = []
 exported = sorted(os.listdir(f"{here}/exported"))
 for artifact in exported:
     case, kind = artifact.split(".", 1)
-    # `torch113.` for another release of PyTorch
+    # the prefix of an export by another release of PyTorch, such as `torch113.`, or empty
     release = RELEASE.match(kind)[0]
     kind, by = kind.removeprefix(release), f"{case}.{release}"
     rules = wanted(case)

@@ -166,7 +166,7 @@ fn arguments() -> Args {
     Args::parse_from(["onnx-lint", "--severity", "hint"])
 }
 
-/// Returns the file name for a reader: it determines the format.
+/// Returns a file name from which the tools recognize the format for a reader.
 pub fn file_name(reader: Reader) -> &'static str {
     match reader {
         Reader::Evidence(Kind::OnnxText) => "net.onnxtxt",

@@ -2,7 +2,7 @@
 
 use super::Made;
 
-/// Kinds of models, each with the smaller of two sizes.
+/// Kinds of models, each with the smaller of two sizes and its generator.
 pub const MODELS: [(&str, usize, Made); 19] = [
     ("chained Transposes", 1000, transposes),
     ("chained elementwise operators", 1000, chain),

@@ -51,7 +51,7 @@ fn duplicate_weights_are_reported() {
     assert_eq!(of("float a = {2}", "float b = {2}"), none);
 }
 
-/// Stores floats of a model as raw data, like exporters.
+/// Stores floats of a model as raw data, as exporters do.
 fn packed(mut model: Model) -> Model {
     for (_, tensor) in model.tensors.iter_mut() {
         if let TensorData::Floats(floats) = &tensor.data {
@@ -140,7 +140,7 @@ fn redundant_pairs_of_nodes_are_reported() {
         "g (float[N,4,L] x) => (y) <int64[1] a = {1}> { t = Unsqueeze (x, a)  u = Squeeze (t, a)  y = Neg (u) }",
         &["OPT104"],
     );
-    // A node is between the Transposes, the first Cast is lossy, or Squeeze does not remove the added axis.
+    // Not redundant: Transposes with a node between them, a lossy first Cast, a Squeeze of another axis.
     check(
         &graph(
             "t = Transpose <perm = [0, 2, 1]> (x)  r = Relu (t)  u = Transpose <perm = [0, 2, 1]> (r)  y = Neg (u)",

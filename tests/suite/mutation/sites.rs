@@ -185,7 +185,7 @@ fn other(kind: &ExprKind) -> Option<ExprKind> {
         // Do not replace -1 by 0, nor 0 by -1: in a shape, both may mean the same size.
         ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
         ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
-        // Adding 1 does not change the largest floats, and is lost in float16 for large ones.
+        // Adding 1 changes neither the largest floats nor, in float16, numbers from 65504 on.
         ExprKind::Float(float) if float + 1.0 == *float => ExprKind::Float(0.0),
         ExprKind::Float(float) if float.abs() >= 65504.0 => ExprKind::Float(float / 2.0),
         ExprKind::Float(float) => ExprKind::Float(float + 1.0),

@@ -98,7 +98,7 @@ impl Server {
         Server::over("http", |stream| Box::new(stream), handler)
     }
 
-    /// Starts a server that replies by `handler`, over connections that `open` makes of TCP connections.
+    /// Starts a server that replies by `handler`; `open` wraps each TCP connection, for example in TLS.
     pub fn over(
         scheme: &'static str,
         open: impl Fn(TcpStream) -> Box<dyn Stream> + Send + Sync + 'static,
@@ -137,12 +137,12 @@ impl Server {
         format!("{}://127.0.0.1:{}/{path}", self.scheme, self.port)
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests received so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().expect("no test failed").clone()
     }
 
-    /// Returns the number of bytes of the bodies so far.
+    /// Returns the number of bytes sent in bodies so far.
     pub fn sent(&self) -> u64 {
         *self.sent.lock().expect("no test failed")
     }

@@ -11,7 +11,8 @@ use super::server::{Reply, Server, Stream};
 use super::{large, lint, whole};
 use crate::tool::Sandbox;
 
-/// Starts a server of one file, with a new certificate for this machine. Returns it with the certificate as PEM.
+/// Starts a server of one file, with a new certificate for this machine.
+/// Returns the server, and the certificate as PEM.
 fn secure(file: Vec<u8>) -> (Server, String) {
     let CertifiedKey { cert, signing_key } =
         rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
