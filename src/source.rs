@@ -1,6 +1,6 @@
 //! Python source files of a graph.
 //!
-//! Locates these files on this machine, and finds the frame of user code in a recorded stack.
+//! Locates the files on this machine, and finds the frame of user code in a recorded stack.
 
 mod expression;
 mod frames;

@@ -66,7 +66,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A replacement of a range of Python source, in the file of `source`.
+    """A replacement of a range of Python source, in the file that `Finding.source` names.
 
     `applicability` is "safe" if the behavior of the Python code does not change, else "unsafe". Lines and columns are
     1-based; the end column is exclusive.

@@ -85,7 +85,7 @@ def convert_version(model: Any, target_version: int, *, output: PathLike | None 
     return apply(model, output, opset=operator.index(target_version), allow_errors=True, **_ALONE)
 
 
-# Rules that find contradictions, and violations of the specification.
+# Families of the rules that find contradictions, and violations of the specification.
 _TYPES = ("DTY", "OPV", "SHP", "SPC")
 
 

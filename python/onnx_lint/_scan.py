@@ -42,9 +42,9 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
     `uris` are URIs or paths; they are read as the reader advances. A row is a finding, or a model without findings. A
     model that cannot be read is a row with the code SPC001, not an exception. `docs/remote.md` describes the columns.
 
-    `etags` has the ETags of models that are linted already, by URI as passed or as in the column `uri`: a model whose ETag
-    has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model. `scan` caches
-    nothing on disk.
+    `etags` maps URIs, as passed or as in the column `uri`, to the ETags of models that are linted already: a model
+    whose ETag has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model.
+    `scan` caches nothing on disk.
 
     Raises:
         OnnxLintError: an option is invalid, or pyarrow is not installed.

@@ -130,9 +130,9 @@ def _refuse(function: str, **options: Any) -> None:
 
 
 def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
-    """Returns the fixed model, or the path `output`, and whether the outputs are equal.
+    """Returns the fixed model (or the path `output`), and whether its outputs equal those of `model`.
 
-    With `check`, ONNX Runtime compares the outputs, and a model that differs is not written. Without
+    With `check`, ONNX Runtime compares the outputs, and a fixed model with different outputs is not written. Without
     `check`, the outputs count as equal.
     """
     if not check:

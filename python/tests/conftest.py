@@ -10,7 +10,7 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Two transposes that cancel.
+# Two Transposes that cancel each other.
 CLUMSY = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[N,4] x) => (float[N,4] y) {
   t = Transpose <perm = [1, 0]> (x)

@@ -1,4 +1,4 @@
-"""Runs the Python examples of the READMEs."""
+"""Runs the Python examples of the READMEs that need neither PyTorch nor pytest."""
 
 import re
 import shutil

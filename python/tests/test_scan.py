@@ -15,7 +15,7 @@ import pytest
 
 @pytest.fixture
 def address(clumsy, contradictory):
-    """Yields the address of a server of two models. It requires the signature `hush7` for paths in `/signed`."""
+    """Yields the address of a server with two models. It requires the signature `hush7` for paths in `/signed`."""
     files = {"clumsy.onnx": clumsy.SerializeToString(), "contradictory.onnx": contradictory.SerializeToString()}
 
     class Handler(BaseHTTPRequestHandler):

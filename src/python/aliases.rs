@@ -79,8 +79,9 @@ impl<'t> Interpreter<'t> {
 
     /// Reports a write to a tensor if its memory is read later under another name.
     ///
-    /// The written tensor or the tensor that is read is a view. Two slices are assumed to be disjoint, as are
-    /// a slice and an indexed assignment. `object` is the expression that is written to.
+    /// A write is only reported if the written tensor or the tensor that is read is a view. Two slices are
+    /// assumed to be disjoint, as are a slice and an indexed assignment. `object` is the expression that is
+    /// written to.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
         // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
@@ -128,8 +129,8 @@ impl<'t> Interpreter<'t> {
 
     /// Returns a name whose value matches `of` and that is read after `node`, and the node of the read.
     ///
-    /// The name `target` is skipped in the innermost frame. The frames of the callers are searched, too;
-    /// names are tried in alphabetical order.
+    /// The innermost frame is searched first, except for the name `target`, then the frames of the callers.
+    /// Within a frame, names are tried in alphabetical order.
     fn read_later(
         &self,
         target: &str,
@@ -236,8 +237,8 @@ fn read_after<'t>(
     // A loop body runs again, so earlier lines of the loop also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
-    // The statement itself reads its operands before it writes, and in the next iteration of the loop, it
-    // usually reads other elements.
+    // A read in the writing statement does not count: it precedes the write, and usually reads other elements
+    // in the next iteration of the loop.
     let is_own = |mention: &Mention| node.is_some_and(|node| node.byte_range().contains(&mention.at));
     again
         .filter(|mention| mention.is_read && mention.at < end && !is_own(mention))

@@ -202,8 +202,9 @@ impl<'t> Interpreter<'t> {
         if !call.has_size() {
             return Value::Number(None);
         }
-        // A product of sizes is a size, but the other functions need a Python number. The last axis is not
-        // reported, because it usually counts features and is static, as in `math.sqrt(q.size(-1))`.
+        // `math.prod` of sizes is a size, but every other function converts the size to a number. The last
+        // axis is not reported, because it usually counts features and is static, as in
+        // `math.sqrt(q.size(-1))`.
         let of = call.arguments.positional.first().map_or("", |of| text(*of, self.source));
         if name != "prod" && !of.ends_with("(-1)") && !of.ends_with("[-1]") {
             let code = text(call.node, self.source);

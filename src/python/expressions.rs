@@ -215,7 +215,8 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // New memory: a write through `.data` is not reported, but reading `.data` of a varying tensor is.
+                // Reading `.data` is reported, so the copy gets new memory: a write through the copy is not
+                // reported, too.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),

@@ -101,7 +101,7 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// Returns the definition in another file that `path` refers to. The result is cached.
+    /// Returns the definition in another file that `path` refers to, and caches it.
     fn defined(&mut self, path: &str, abroad: ImportContext) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
@@ -114,7 +114,7 @@ impl<'t> Interpreter<'t> {
         found
     }
 
-    /// Moves a finding to the call that leads to it.
+    /// Moves a finding in a called function to the call.
     fn at_call(&self, finding: Finding, call: &Call<'t>, file: &str) -> Finding {
         let place = self.place(call.node);
         let there = finding.source.as_ref().map_or(0, |source| source.line);
@@ -122,7 +122,7 @@ impl<'t> Interpreter<'t> {
         let message =
             format!("in `{}`, {name}:{there}: {}", one_line(call.node, self.source), finding.message);
         let source = Some(place.clone());
-        // Drop the replacement, which applies to the other file.
+        // Drop the replacement, which applies to the file of the called function.
         Finding { message, place: Place::Source(place), source, rewrite: None, ..finding }
     }
 }

@@ -159,7 +159,7 @@ impl<'t> Interpreter<'t> {
 
     /// Reports an assignment through index tensors that may be exported incorrectly.
     ///
-    /// Such an assignment has negative indices, or the tracing exporter does not support it.
+    /// An assignment is reported if an index is negative, or if the tracing exporter does not support it.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()

@@ -44,9 +44,9 @@ pub struct Frame<'t> {
 /// Functions through which a piece of code was reached, on any call path.
 #[derive(Clone, Debug, Default)]
 pub struct Reached {
-    /// Active functions, including the one that contains the code.
+    /// Functions that were active on any of the paths, including the one that contains the code.
     pub functions: BTreeSet<usize>,
-    /// Functions at the bottom of the stack, where evaluation started.
+    /// Functions at the bottom of the stack on any of the paths, where evaluation started.
     pub roots: BTreeSet<usize>,
 }
 

@@ -37,7 +37,7 @@ pub struct Volume<'f> {
     pub program: Program<'f>,
 }
 
-/// Access to the definitions of files.
+/// Access to parsed Python files and their definitions.
 pub trait Volumes: std::fmt::Debug {
     /// Returns the parsed file; parses `text` on the first call.
     fn volume(&self, file: &Arc<str>, text: &Arc<str>) -> Option<&Volume<'_>>;

@@ -153,8 +153,8 @@ fn look<'a>(
         Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
-    // The results of calls are cached, so a finding in a callee is attributed only to its first caller. The
-    // functions to lint therefore run first.
+    // The functions to lint run first, because results of calls are cached, so that a finding in a callee is
+    // attributed only to its first caller.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =
@@ -177,7 +177,7 @@ fn look<'a>(
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        // A finding does not concern this graph if only other modules of the file call its code.
+        // A finding does not concern this graph if only modules outside of the graph call the faulty code.
         let is_root = |function: usize| is_wanted(function) || siblings.contains(&function);
         let knows_root = wanted.iter().any(|index| program.functions[*index].name == "forward");
         let is_meant = |reached: &Reached| {

@@ -151,7 +151,7 @@ fn use_of(name: Node, source: &str) -> Option<bool> {
             let either = matches!(attribute, "sort" | "data" | "to" | "device" | "type" | "split");
             if either { None } else { Some(torch_names::is_tensor_attribute(attribute)) }
         }
-        // Assignments and keyword arguments give no evidence.
+        // An assignment or a keyword argument does not indicate the type of the name.
         "keyword_argument" | "assignment" => None,
         "subscript" if is("value") => {
             let keys = fields(parent, "subscript");

@@ -91,7 +91,7 @@ fn framed(source: &str) -> Option<Excerpt> {
     let mut excerpt = Excerpt::default();
     excerpt.push_frame(CLASS);
     excerpt.push_frame(&format!("    def forward(self, {}):", Vec::from_iter(inputs).join(", ")));
-    // The value of the last expression is the result.
+    // If the last statement is an expression, `forward` returns its value.
     let last = children(root).last().and_then(|statement| children(*statement).first().copied());
     let result = last.filter(|node| !matches!(node.kind(), "assignment" | "augmented_assignment"));
     let result = result.map(|node| node.start_position().row);
@@ -103,9 +103,9 @@ fn framed(source: &str) -> Option<Excerpt> {
     Some(excerpt)
 }
 
-/// Adds a class header before the first top-level function with a `self`.
+/// Adds a class header before the first top-level function with a parameter `self`.
 ///
-/// All top-level functions with a `self` are indented.
+/// All top-level functions with a parameter `self` are indented.
 fn methods(root: Node, source: &str) -> Excerpt {
     let is_method = |node: &Node| takes_self(*node, source);
     let ranges: Vec<_> = children(root)
@@ -174,7 +174,7 @@ fn unbound<'t>(root: Node<'t>, source: &'t str) -> Option<BTreeSet<&'t str>> {
         let name = text(*node, source);
         let is_called = parent_is(node, "call");
         if is_called && !bound.contains(name) {
-            // An unknown function may do anything.
+            // Code that calls an unknown function is not framed, because the function may do anything.
             return None;
         }
         if !bound.contains(name) && !is_target(*node) {

@@ -20,12 +20,12 @@ struct Flag {
     moot: NoOpCondition,
 }
 
-/// Condition under which training equals inference.
+/// Condition under which a function computes the same in training and in inference.
 enum NoOpCondition {
     Never,
-    /// A dropout probability of 0.
+    /// A dropout probability of 0; position and keyword of its argument.
     Zero(usize, &'static str),
-    /// Absent running statistics.
+    /// Absent running statistics; position and keyword of their argument.
     Absent(usize, &'static str),
 }
 
@@ -37,7 +37,7 @@ impl Flag {
 
 /// Returns the training flag of a function of `torch.nn.functional` or of `torch`.
 ///
-/// The functions of one name in the two modules have different signatures.
+/// A function of `torch` can have another signature than that of the same name in `torch.nn.functional`.
 fn flag(name: &str, is_functional: bool) -> Option<Flag> {
     let mean = "running_mean";
     Some(match (name, is_functional) {

@@ -33,7 +33,7 @@ impl<'t> Interpreter<'t> {
 
     /// Evaluates all methods of the class of `method` except `method`, if the class has no `forward`.
     ///
-    /// Returns these methods, or an empty list if the class has a `forward` in this file.
+    /// Returns the evaluated methods: an empty list if the class has a `forward` in this file.
     pub fn remark_on_siblings(&mut self, method: usize) -> Vec<usize> {
         let class = self.program.functions[method].class;
         let Some(class) = class.filter(|class| self.program.method(*class, "forward").is_none()) else {

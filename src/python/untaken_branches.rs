@@ -7,7 +7,7 @@ use super::syntax::{children, field, fields, line, lines as lines_of};
 /// Returns true if nodes from `lines` show that the code at the 1-based line `at` did not run.
 ///
 /// The code did not run if `at` is in an `if` branch without nodes, and another branch of the `if` has nodes.
-/// If the branch with `at` returns, nodes in the code after the `if` show this, too.
+/// A branch without nodes that ends with `return` did not run, either, if code after the `if` has nodes.
 pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
     let (start, end) = (Point { row, column: 0 }, Point { row: row + 1, column: 0 });

@@ -263,7 +263,7 @@ impl Value {
         }
     }
 
-    /// Returns the common abstraction of two alternatives.
+    /// Returns a value that covers both of two possible values.
     pub fn join(self, other: Value) -> Value {
         match (self, other) {
             (a, b) if a == b => a,

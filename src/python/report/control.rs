@@ -76,7 +76,7 @@ pub fn is_size_branch(finding: &Finding) -> bool {
 
 /// Returns the finding about `min` or `max` of a size, such as `min(x.shape[1], 8)`.
 ///
-/// `torch.export` keeps the result symbolic.
+/// `torch.export` keeps the minimum or maximum symbolic.
 pub fn lesser_size(call: Node, source: &str) -> Words {
     let note = "if the axis is dynamic, the graph returns the operand that the example input selected";
     Words { note, ..size_branch(call, source) }

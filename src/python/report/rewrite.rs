@@ -58,7 +58,7 @@ impl Piece {
         let part = |name| field(statement, name);
         let (left, right) = (part("left")?, part("right")?);
         let operator = text(part("operator")?, source).trim_end_matches('=');
-        // Calls in the target would run twice.
+        // A call in the assignment target would run twice in the rewritten statement.
         let is_plain = within(left).iter().all(|node| node.kind() != "call");
         let (target, by) = (text(left, source), operand(text(right, source))?);
         is_plain.then(|| Piece {
@@ -200,7 +200,7 @@ fn imports_torch(source: &str) -> bool {
     imported.any(|rest| ends(rest) && !rest.contains(" as "))
 }
 
-/// Nodes whose child expressions need no parentheses.
+/// Kinds of syntax nodes whose child expressions never need parentheses.
 const SEPARATE: [&str; 10] = [
     "argument_list",
     "assignment",
@@ -214,7 +214,7 @@ const SEPARATE: [&str; 10] = [
     "tuple",
 ];
 
-/// Nodes that bind as tightly as a name.
+/// Kinds of expressions that never need parentheses as an operand.
 const PRIMARY: [&str; 10] = [
     "attribute",
     "call",

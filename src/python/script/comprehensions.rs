@@ -106,9 +106,9 @@ impl<'t> Machine<'t> {
         Ok(known)
     }
 
-    /// Runs the remaining clauses and the body for an item that may be skipped or may not exist.
+    /// Runs the remaining clauses and the body for an item that is possibly skipped or absent.
     ///
-    /// A condition with an unknown value may skip the item.
+    /// An item is possibly skipped if the value of a condition is unknown.
     fn maybe(&mut self, rest: &[Node<'t>], body: Node<'t>) -> Result<(), Stop> {
         let before = self.heap.snapshot();
         let done = self.in_doubt(|machine| machine.clauses(rest, body, &mut vec![]));

@@ -119,7 +119,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the arguments that `to_onnx` of Lightning passes to `torch.onnx.export`.
     ///
-    /// The call is `to_onnx(file_path, input_sample)`.
+    /// Lightning declares the method as `to_onnx(file_path, input_sample, **kwargs)`.
     pub fn lightning_arguments(&self, model: &Value<'t>, args: &Args<'t>) -> Args<'t> {
         let own = ["file_path", "input_sample"];
         let given = |at: usize| {

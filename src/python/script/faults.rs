@@ -59,7 +59,8 @@ impl<'t> Machine<'t> {
     fn finding(&self, node: Node<'t>, fault: &Fault) -> Finding {
         let there = self.place(self.file(), node);
         let outer = self.frames.iter().find_map(|frame| frame.call);
-        // The devices of the model and of the example are chosen where the script calls the exporter.
+        // A device mismatch is placed at the outermost call, because the script chooses the devices of the
+        // model and of the example there.
         let caller = outer.filter(|_| fault.rule == rule_ids::DEVICE_MISMATCH);
         let here = match caller {
             Some((file, call)) => self.place(file, call),
@@ -152,7 +153,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Reports a node that needs a Python value, but gets a tensor, in a model that `torch.export` exports.
-    /// The message of `fault` is a predicate, which follows the code.
+    /// The message of `fault` is a predicate, which follows the quoted code of the node.
     fn depends_on_data(&self, value: &Value<'t>, node: Node<'t>, fault: Fault) -> Result<(), Stop> {
         let is_scripted = self.frames.iter().any(|frame| frame.file != 0);
         if !self.is_program || is_scripted || !matches!(value, Value::Tensor(_)) {
@@ -165,8 +166,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the finding for arguments that do not fit the parameters of `forward`.
     ///
-    /// Returns `None` if the function is not `forward`: such a function may be called in ways that the
-    /// interpreter does not follow.
+    /// Returns `None` for any other function, because the interpreter does not follow all ways of calling it.
     pub fn arguments_fault(
         &self,
         function: &Function<'t>,

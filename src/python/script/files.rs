@@ -110,7 +110,7 @@ fn candidates(from: &str, module: &str) -> Option<Vec<String>> {
     Some(paths.collect())
 }
 
-/// Maximum number of listed directories in which imports are searched, from that of the file upwards.
+/// Maximum number of directories in the path of a file that are searched for its absolute imports.
 const MAX_ASCENT: usize = 4;
 
 /// Packages that are installed, not local.

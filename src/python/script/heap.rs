@@ -56,7 +56,7 @@ pub struct Class<'t> {
     pub name: &'t str,
     pub bases: Vec<Value<'t>>,
     pub attributes: Vec<(Rc<str>, Value<'t>)>,
-    /// Names and defaults of the fields, or `None` if this is neither a dataclass nor a `NamedTuple`.
+    /// Names and defaults of the fields; `None` for a class that is no dataclass and no `NamedTuple`.
     pub fields: Option<Vec<(&'t str, Option<Value<'t>>)>>,
     /// Whether a metaclass or a decorator may change the class.
     pub open: bool,

@@ -102,9 +102,9 @@ pub struct Machine<'t> {
     pub doubt: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
-    /// For each layer that is being called, outermost first, the place where it was constructed.
+    /// File and expression of the construction of each layer that is being called, outermost first.
     pub layers: Vec<(usize, Node<'t>)>,
-    /// Expressions that made the examples of the running model.
+    /// File and expression of the construction of each example of the running model.
     pub examples: Vec<(usize, Node<'t>)>,
     pub default_dtype: Option<DType>,
     pub default_device: Option<Rc<str>>,

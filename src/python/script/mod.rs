@@ -83,7 +83,7 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
 
 /// Lowers findings about unrolled loops to info if the number of iterations is fixed.
 ///
-/// The number of iterations is fixed if it is equal for all exported inputs.
+/// A number of iterations is fixed if it depends on no dynamic axis of an exported model.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
     let by_size = |finding: &Finding| {
         let help = finding.help.as_deref().unwrap_or("");

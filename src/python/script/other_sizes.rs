@@ -19,7 +19,7 @@ use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
 
 impl<'t> Machine<'t> {
-    /// Returns the number that Python takes at `node`; a replay returns the number of the example.
+    /// Returns the number that Python takes at `node`; a replay returns the number recorded there.
     pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
         let file = self.file();
         if kind == Taken::Turns && !self.examples.is_empty() && self.quiet == 0 {

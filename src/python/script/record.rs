@@ -18,12 +18,12 @@ pub enum Taken {
 /// The numbers that Python takes while a model runs.
 #[derive(Debug, Default)]
 pub struct Record<'t> {
-    /// File, node and number, in the order of evaluation.
+    /// Index of the file, ID of the node, and recorded number, in the order of evaluation.
     pub numbers: Vec<(usize, usize, i64)>,
     /// Next number to replay; `None` while numbers are recorded.
     pub at: Option<usize>,
-    /// Numbers that differ from those of the example.
+    /// Replayed numbers that differ from those at the current sizes: kind, file, node, replayed number.
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,
-    /// Reshapes to a literal first size and an inferred size, in the order of evaluation.
+    /// File and call of each reshape to a literal first size and an inferred size, in evaluation order.
     pub reshapes: Vec<(usize, Node<'t>)>,
 }

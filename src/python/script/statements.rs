@@ -167,8 +167,8 @@ impl<'t> Machine<'t> {
     /// Returns false if a condition depends on `sys.argv`, and is false without arguments.
     ///
     /// A script is linted as if it was called without arguments. Returns `None` for a condition that does not
-    /// depend on `sys.argv`, and for a condition that is true without arguments, because it may end the
-    /// script.
+    /// depend on `sys.argv`, and for a condition that is true without arguments, because the branch taken
+    /// could end the script.
     pub fn default_path(&mut self, condition: Node<'t>) -> Option<bool> {
         if !self.text(condition).contains("argv") {
             return None;
@@ -181,7 +181,8 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a condition depends on the release of a library.
     ///
-    /// Such a condition reads a version, or tests whether an attribute, a parameter or a module exists.
+    /// A condition that reads a version depends on the release, and so does a test whether an attribute, a
+    /// parameter or a module exists.
     pub fn asks_for_release(&self, condition: Node<'t>) -> bool {
         let text = self.text(condition).to_ascii_lowercase();
         ["version", "hasattr(", "signature(", "find_spec("].iter().any(|word| text.contains(word))

@@ -12,7 +12,7 @@ const GUARDED: [&str; 4] = ["if_statement", "try_statement", "conditional_expres
 impl<'t> Machine<'t> {
     /// Reports names of the script that PyTorch does not have.
     ///
-    /// Code that may be for another release is not checked.
+    /// Code that may be for another release of PyTorch than the linted one is not checked.
     pub fn check_names(&mut self, program: &Program) {
         let source = self.source(0);
         let files = self.files;

@@ -1,4 +1,4 @@
-//! Arguments that the exporter does not have, does not read, or that have a wrong type.
+//! Checks of an export call for arguments that the exporter lacks or ignores, and for wrong types.
 
 use crate::diag::rule_ids::{ARGUMENT_OF_OTHER_EXPORTER, ARGUMENT_TYPE, REMOVED_ARGUMENT};
 use crate::diag::{Applicability, Level};
@@ -161,7 +161,7 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Returns true if an ignored argument would have little or no effect in the other exporter, too.
+    /// Returns true if an ignored argument has little or no effect even in the exporter that reads it.
     fn is_harmless(&self, name: &str, value: &Value<'t>) -> bool {
         match name {
             "external_data"

@@ -27,7 +27,7 @@ pub struct Words<'t> {
     pub note: &'static str,
     pub help: String,
     pub rewrite: Option<Piece>,
-    /// Other places, as file and expression, each with a message.
+    /// Related places: index of the file, expression, and message.
     pub related: Vec<(usize, Node<'t>, &'static str)>,
 }
 

@@ -1,6 +1,6 @@
 """Writes signatures.tsv from the sources of PyTorch releases: python generate.py FOLDER_OR_WHEEL ... > signatures.tsv
 
-The sources are parsed, never run. A folder holds the files of one release, named like its version (2.15.0).
+The sources are parsed, never run. A folder holds the files of one release, and its name is the version (2.15.0).
 Columns: function; parameter; position (0-based, or `keyword`); first release; last release, or `newest`; whether it is
 required; the exporter that reads the parameter (`both`, `tracing`, `dynamo`), from the lists below. In rows of the
 function `opset`, the position is an opset: the default opset, or the highest opset that the tracing exporter supports.

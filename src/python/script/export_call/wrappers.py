@@ -2,7 +2,7 @@
 
     python3 wrappers.py ultralytics-OLD.whl ultralytics-NEW.whl … optimum.whl optimum_onnx.whl
 
-Pass the wheels of Ultralytics in the order of their releases. The table has the arguments of all releases passed.
+Pass the wheels of Ultralytics in the order of their releases. The table has the arguments of all these releases.
 """
 import ast
 import keyword

@@ -143,7 +143,7 @@ impl<'t> Machine<'t> {
                 let sizes = self.shape_of(&first);
                 let (height, width) = match (sizes.as_deref(), name.as_str()) {
                     (Some([height, width]), _) => (*height, *width),
-                    // A single size is that of the shorter side.
+                    // A single size is that of the shorter side, so height and width are unknown.
                     (_, "Resize") => (None, None),
                     (Some([size]), _) => (*size, *size),
                     _ => (None, None),

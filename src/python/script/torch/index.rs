@@ -142,7 +142,8 @@ impl<'t> Machine<'t> {
 
     /// Returns the shape of `x[parts]` for a mask, or for adjacent index tensors.
     ///
-    /// Only full slices may be before or after the index tensors. Returns `None` if `parts` has another form.
+    /// Returns `None` for any other index, for example if a part before or after the index tensors is not a
+    /// full slice.
     fn advanced(&self, shape: &[Dim], parts: &[Value<'t>]) -> Option<Vec<Dim>> {
         if let [Value::Tensor(mask)] = parts
             && mask.dtype == Some(DType::Bool)
@@ -196,7 +197,7 @@ impl<'t> Machine<'t> {
         if let (Some(target), Value::Tensor(value)) = (target, value)
             && let Some(given) = &value.shape
         {
-            // Leading axes of size 1 are dropped.
+            // Leading axes of size 1 are dropped from the written value.
             let skip = given.iter().take_while(|size| **size == Some(1)).count();
             let kept = &given[skip.min(given.len().saturating_sub(target.len()))..];
             let fits = kept.len() <= target.len()

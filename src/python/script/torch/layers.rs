@@ -12,7 +12,7 @@ use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Role, Tensor};
 use super::super::value::Value;
 
-/// Parameters of the constructors of layers. `generate` writes `layers.txt`.
+/// Parameters of the constructors of layers. The script `generate` writes `layers.txt`.
 const LAYERS: &str = include_str!("layers.txt");
 
 static SIGNATURES: LazyLock<FxHashMap<&str, Vec<&str>>> = LazyLock::new(|| {

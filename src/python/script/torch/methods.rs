@@ -189,7 +189,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Returns the size of an axis. A size that depends on data stays a tensor, like `item()`.
+    /// Returns the size of an axis; for a size that depends on data, the result of [`Machine::unbacked`].
     fn size_of(&mut self, x: &Tensor<'t>, axis: i64) -> Value<'t> {
         let at = x.rank().and_then(|rank| super::super::tensor::axis_index(axis, rank));
         if at.is_some() && at == x.unbacked {

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Modules of PyTorch, one a line: the path and the public names. `generate` writes `names.txt`.
+/// Modules of PyTorch, one a line: the path and the public names.
+///
+/// The script `generate` writes `names.txt`.
 const NAMES: &str = include_str!("names.txt");
 
 static MODULES: LazyLock<FxHashMap<&str, FxHashSet<&str>>> = LazyLock::new(|| {

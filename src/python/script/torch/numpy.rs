@@ -97,9 +97,9 @@ impl<'t> Machine<'t> {
         self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(tensor)))], true)
     }
 
-    /// Returns an integer element of an array, which may come from a size.
+    /// Returns an element that Python reads from an array; an integer may have been computed from a size.
     ///
-    /// While replaying, returns the element of the example.
+    /// A replay returns the integer that was recorded in the run on the example.
     fn taken_element(&mut self, number: f64, args: &Args<'t>) -> f64 {
         let whole = super::super::library::whole_number(number);
         #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]

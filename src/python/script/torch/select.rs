@@ -1,4 +1,4 @@
-//! `torch.where`, `one_hot`, and elements that data selects.
+//! `torch.where`, `one_hot`, and operators with a data-dependent output size, such as `nonzero`.
 
 use std::rc::Rc;
 

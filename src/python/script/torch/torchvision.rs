@@ -8,7 +8,9 @@ use super::super::machine::{Eval, Machine};
 use super::super::tensor::{Dim, Role, shown};
 use super::super::value::Value;
 
-/// Classifiers of images with three channels, one a line. `generate` writes `torchvision.txt`.
+/// Classifiers of images with three channels, one a line.
+///
+/// The script `generate` writes `torchvision.txt`.
 const CLASSIFIERS: &str = include_str!("torchvision.txt");
 
 /// Attributes that the interpreter sets on each model, besides the head.
@@ -18,7 +20,7 @@ const OWN: [&str; 2] = ["training", "weight"];
 pub struct Classifier {
     /// Whether the backbone has a BatchNorm.
     pub has_norm: bool,
-    /// Attribute of the head.
+    /// Name of the attribute that holds the head.
     head: &'static str,
     /// Shape of the features that the head receives, without the batch axis.
     features: Vec<Dim>,
