@@ -47,7 +47,7 @@ impl ModelFormat {
 
     /// Encodes a model to consecutive pieces. In the binary format, large weights are shared, not copied.
     ///
-    /// Returns `None` if the model exceeds the size limit of binary protobuf; then weights must become external.
+    /// Returns `None` if the binary format would exceed its size limit; then weights must become external.
     ///
     /// # Errors
     /// The format cannot represent the model: messages nest too deep to be read back.

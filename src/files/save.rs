@@ -185,7 +185,7 @@ impl Saving {
 
 /// Returns path and name of the data file, such as `model.onnx.data`.
 ///
-/// The name gets a number if the model already refers to that name.
+/// If the model already refers to a file of this name, the name gets a number (`model.onnx.1.data`).
 fn data_file(model: &Model, target: &Path) -> (PathBuf, String) {
     let taken = locations(model);
     let stem = target.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -13,7 +13,7 @@ pub trait RangeRead: fmt::Debug + Send + Sync {
     /// Returns `len` bytes from `offset` on; `None` if the bytes are unavailable.
     ///
     /// The implementation keeps the reason of a failure. After a failure, the
-    /// owner of the reader must discard all results.
+    /// owner of the reader must discard everything that was computed from the file.
     fn read(&self, offset: u64, len: usize) -> Option<Bytes>;
 }
 

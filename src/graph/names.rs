@@ -49,8 +49,8 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // If the first definition is a node output, a use may precede all definitions in this graph. Such
-            // a use refers to a definition in an outer graph, if there is one.
+            // If the first definition is a node output, a use may precede all definitions in this graph,
+            // and then refers to a definition in an outer graph, if there is one.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {

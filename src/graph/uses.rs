@@ -79,7 +79,7 @@ impl Uses {
     }
 
     /// Returns the uses as node input, ordered by graph and file position.
-    /// The list of a value added since the last update is empty.
+    /// The use list of a value that was added after the last update is empty.
     pub fn of(&self, value: ValueId) -> &[Use] {
         if let Some((uses, _)) = self.newer.get(&value) {
             return uses;

@@ -75,7 +75,7 @@ pub fn is_of_runtime(call: &OpCall) -> bool {
 }
 
 /// Returns the schema in force, or the first version if the opset is too old for the operator.
-/// Another check reports the old opset.
+/// Another check reports an opset that is too old.
 pub(super) fn schema_of(call: &OpCall) -> Option<&'static Schema> {
     let opset = u16::try_from(call.opset).unwrap_or(u16::MAX);
     schema::lookup(call.domain, call.op, opset).or_else(|| schema::versions(call.domain, call.op).first())

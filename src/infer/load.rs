@@ -8,7 +8,7 @@ use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 /// Maximum number of elements of a constant that a fact stores in memory.
 pub const MAX_ELEMENTS: usize = 1024;
 
-/// Returns the fact of a tensor: its elements if it is small and not external, else a reference.
+/// Returns the fact of a tensor, with the elements of a small tensor, or the ID of any other tensor.
 ///
 /// Returns `None` if the element type or the dimensions are invalid.
 pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
@@ -37,8 +37,8 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
 
 /// Returns the common value of all elements of a tensor as a scalar.
 ///
-/// Returns `None` if there is no such value, if the elements are unavailable or narrower than a byte, and for
-/// strings.
+/// Returns `None` for strings, if the elements differ or are unavailable, and if the tensor is empty or has
+/// elements narrower than a byte.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
     let (elem, raw) = (tensor.elem()?, tensor.packed()?);
     let size = elem.bits()? / 8;

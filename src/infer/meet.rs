@@ -53,8 +53,8 @@ impl fmt::Display for Conflict {
 impl Fact {
     /// Combines two facts that both hold for one value.
     ///
-    /// Elements of float and complex constants are not compared, because their last bits depend on the order of
-    /// evaluation. The result has the elements of `self`.
+    /// Elements of float and complex constants are not compared, because their last bits depend on the order
+    /// of evaluation: the elements of `self` are kept.
     ///
     /// # Errors
     /// Returns the contradiction if the facts cannot both hold.

@@ -142,7 +142,7 @@ pub fn location(entries: &Metadata) -> Result<&str, Fault> {
 
 /// Returns the path of the regular file at `location` in the `folders`, with symbolic links resolved.
 ///
-/// The resolved path must be in one of the `folders`, too, as ONNX Runtime requires.
+/// As ONNX Runtime requires, a link must not lead out of the `folders`.
 pub fn locate(folders: &DataFolders, location: &str) -> Result<PathBuf, Fault> {
     let escapes = |how| Fault::Escapes { location: location.to_owned(), how };
     if let Some(how) = leaves_folder(location) {
@@ -175,7 +175,7 @@ fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
 
 /// Returns the reason why a location is outside of the model's directory, judging by its text.
 ///
-/// The result is the same on all platforms.
+/// Drive letters and backslashes count on every platform, not only on Windows.
 pub fn leaves_folder(location: &str) -> Option<&'static str> {
     let is_drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || is_drive {

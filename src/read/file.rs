@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> io::Result<Bytes> {
 /// Maps a regular file that is not empty into memory.
 pub fn mapped(file: &File) -> io::Result<Bytes> {
     // SAFETY: the map is only read. If another process truncates the file, the operating system ends this
-    // process with SIGBUS. This risk is accepted, to avoid copying gigabytes of weights.
+    // process with SIGBUS. A map is used despite this risk, to avoid copying gigabytes of weights.
     let map = unsafe { Mmap::map(file)? };
     Ok(Bytes::from_owner(map))
 }

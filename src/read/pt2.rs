@@ -57,7 +57,8 @@ pub enum Copies {
     Made,
     /// Only small tensors are copied.
     ///
-    /// Larger tensors become external tensors, which suffices for types and shapes.
+    /// Larger tensors become external tensors, which suffices for types and shapes. Exception: in archives of
+    /// PyTorch up to 2.6, tensors of any size are copied.
     LeftOut,
 }
 

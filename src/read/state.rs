@@ -110,7 +110,7 @@ impl Reader<'_> {
 
     /// Evaluates a call that rebuilds a tensor.
     ///
-    /// Calls that build empty dictionaries or lists of numbers are ignored. Any other call is an error.
+    /// Calls that build empty dictionaries or lists of numbers are ignored; all remaining calls are errors.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         let arguments = self.list(arguments).to_vec();
         match self.name(callee) {

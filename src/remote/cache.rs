@@ -42,8 +42,8 @@ pub fn load(uri: &Uri) -> Option<Entry> {
 
 /// Stores the entry of a file, unless its URI has a query or credentials.
 ///
-/// An ETag distinguishes only versions of the same URL, and the cache stores URLs without queries. A failed
-/// write is ignored: the next run reads the file from the server again.
+/// An ETag distinguishes only versions of one URL, but URLs with different queries would share an entry. A
+/// failed write is ignored: the next run reads the file from the server again.
 pub fn save(uri: &Uri, entry: &Entry) {
     let Some(path) = path(uri) else { return };
     let Some(shard) = path.parent() else { return };
@@ -127,7 +127,7 @@ fn decode(bytes: Bytes, uri: &Uri) -> Option<Entry> {
     (of == **uri.shown()).then_some(Entry { etag, size, blocks })
 }
 
-/// Removes the oldest files of a folder until the others have at most `limit` bytes.
+/// Removes the oldest files of a folder until the remaining files have at most `limit` bytes in total.
 fn remove_oldest(folder: &Path, limit: u64) {
     let Ok(listed) = fs::read_dir(folder) else { return };
     let known = |entry: fs::DirEntry| {

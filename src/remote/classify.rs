@@ -14,7 +14,7 @@ pub fn failure(error: &object_store::Error, scheme: Scheme) -> Failure {
             return failure.clone();
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            // An I/O error may wrap another error, which its `source` skips.
+            // An I/O error can wrap an error that `source()` of the I/O error skips.
             if let Some(inner) = error.get_ref() {
                 if let Some(failure) = inner.downcast_ref::<Failure>() {
                     return failure.clone();

@@ -193,7 +193,7 @@ impl RemoteFile {
         let (located, scheme) = (&self.server.located, self.uri.scheme());
         let response = self.server.wait(request::range(located, offset, len as u64, conditions, scheme));
         let response = match response {
-            // The file had this range before, and ranges were supported.
+            // The file had this range and the server supported ranges before, so the file changed.
             Err(Failure::PastEnd | Failure::NoRanges(_)) => return Err(Failure::Changed),
             other => other?,
         };

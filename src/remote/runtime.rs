@@ -30,7 +30,9 @@ pub struct Runtime {
     pub stores: Mutex<FxHashMap<(Scheme, String), Arc<dyn ObjectStore>>>,
 }
 
-/// The runtime of the process with this id. A forked process has no threads of its parent.
+/// Id of a process, and its runtime.
+///
+/// A forked process needs a new runtime, because a fork copies no threads.
 static CURRENT: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
 
 /// Returns the runtime of this process.

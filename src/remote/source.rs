@@ -9,7 +9,7 @@ use super::{Failure, Limits, RemoteFile, Uri, open};
 pub struct Source {
     uri: Uri,
     limits: Limits,
-    /// ETag of the known version of the file, which need not be read.
+    /// ETag of a known version of the file: if the file still has this ETag, the file is not read.
     known: Option<Arc<str>>,
     file: Arc<OnceLock<Result<Arc<RemoteFile>, Failure>>>,
 }

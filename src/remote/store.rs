@@ -64,7 +64,7 @@ fn http(
 ) -> Result<Located, Failure> {
     let invalid = |_| Failure::Configuration("the URL is invalid".to_owned());
     let url: Url = url.parse().map_err(invalid)?;
-    // reqwest turns the user name and the password of a URL into a header.
+    // reqwest moves the user name and the password of the URL to a header, which no other server gets.
     let request = runtime
         .direct
         .get(url.clone())

@@ -262,7 +262,7 @@ mod tests {
         OpUse { epoch: Some(epoch), ..op }
     }
 
-    /// Asserts the version in which a node is valid, or the message of the obstacle.
+    /// Asserts that a node is valid in the `expected` version, or has the obstacle with this message.
     #[track_caller]
     fn check(op: OpUse, opset: u16, expected: Result<u16, &str>) {
         let found = legal(&op, opset).map(|schema| schema.since).map_err(|illegal| illegal.to_string());

@@ -4,7 +4,7 @@
 //! ONNX Runtime that `com_microsoft.txt` lists.
 //!
 //! # Epochs
-//! Most versions of an operator only add types, so rules that name versions would be repetitive. Instead,
+//! Most versions of an operator only add types, so rules that name versions would be repetitive. Therefore,
 //! rules identify an operator by *(domain, name, epoch)*. An epoch is a run of versions in which a node has
 //! the same semantics, named after the first of them. `Softmax@1` stands for versions 1 and 11, and
 //! `Softmax@13` for all later versions. `steps.tsv` lists the version steps that were reviewed, and whether

@@ -51,7 +51,7 @@ pub enum Obstacle {
     Unlike { slot: Slot, name: &'static str, ty: ValueType, other: Slot, other_ty: ValueType },
     /// The target profile `by` does not support the node, for the reason `why`.
     Refused { by: String, why: String },
-    /// The node violates a constraint of this version that its own version does not have.
+    /// The node violates a constraint of the checked version that the version of the node does not have.
     ///
     /// `name` is the input or attribute, and `why` a predicate such as "must be 1".
     Constraint { name: &'static str, why: &'static str },

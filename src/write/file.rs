@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::platform::Temporary;
 
-/// New content of a file: [`Pending::keep`] replaces the target; dropping it discards the content.
+/// New content of a file: [`Pending::keep`] replaces the file; dropping the value discards the content.
 #[derive(Debug)]
 pub struct Pending {
     file: Temporary,

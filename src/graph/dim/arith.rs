@@ -3,7 +3,7 @@
 use super::{Dim, Repr};
 
 /// An operand may be given as `2`, `dim` or `&dim`.
-/// Returns `None` if the result does not fit (see the module's invariants).
+/// Returns `None` if a `Dim` cannot represent the result (see the module's invariants).
 impl Dim {
     /// Returns `self + other`.
     pub fn add(&self, other: impl Into<Dim>) -> Option<Dim> {

@@ -6,8 +6,8 @@ use super::{Symbol, SymbolKind};
 
 /// The integers from `lo` to `hi`, inclusive; `None` is unbounded.
 ///
-/// The operations are sound, not exact: the result contains every possible result, and may contain more. An
-/// interval with `lo > hi` is empty: its constraints contradict each other.
+/// The operations are sound, not exact: the returned interval contains every possible value, and may contain
+/// others. An interval with `lo > hi` is empty: its constraints contradict each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interval {
     /// Least member; `None` if unbounded below.

@@ -13,8 +13,8 @@ use super::poly::{Atom, Poly, common_monomial, gcd};
 use super::{Dim, Repr};
 
 /// An operand may be given as `2`, `dim` or `&dim`.
-/// Returns `None` if the divisor is the constant 0 or the result does not fit (see the module's
-/// invariants).
+/// Returns `None` if the divisor is the constant 0 or a `Dim` cannot represent the result (see the
+/// module's invariants).
 impl Dim {
     /// Returns `self / divisor`, rounded toward negative infinity.
     pub fn floor_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {

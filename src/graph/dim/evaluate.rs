@@ -36,7 +36,7 @@ impl Dim {
     }
 
     /// Substitutes all symbols for which `image` returns a value, simultaneously.
-    /// Returns `None` if a divisor becomes the constant 0 or the result does not fit.
+    /// Returns `None` if a divisor becomes the constant 0 or a `Dim` cannot represent the result.
     pub fn substitute(&self, image: &dyn Fn(&Symbol) -> Option<Dim>) -> Option<Dim> {
         if self.symbols().all(|symbol| image(symbol).is_none()) {
             return Some(self.clone());

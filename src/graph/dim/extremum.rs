@@ -15,7 +15,7 @@ use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
 const MAX_ARGUMENTS: usize = 32;
 
 /// An operand may be given as `2`, `dim` or `&dim`.
-/// Returns `None` if the result does not fit (see the module's invariants).
+/// Returns `None` if a `Dim` cannot represent the result (see the module's invariants).
 impl Dim {
     /// Returns the minimum of `self` and `other`.
     pub fn minimum(&self, other: impl Into<Dim>) -> Option<Dim> {

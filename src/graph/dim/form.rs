@@ -22,7 +22,7 @@ pub enum Form {
 }
 
 impl Dim {
-    /// Returns the outermost operation; `None` if an operand does not fit.
+    /// Returns the outermost operation; `None` if a `Dim` cannot represent an operand.
     pub fn form(&self) -> Option<Form> {
         if let Some(known) = self.as_const() {
             return Some(Form::Known(known));

@@ -75,7 +75,7 @@ impl Dim {
         Symbol::size(name).into()
     }
 
-    /// Returns the value if this is a constant.
+    /// Returns the value if `self` is a constant.
     pub fn as_const(&self) -> Option<i64> {
         match self.0 {
             Repr::Known(n) => Some(n),
@@ -83,7 +83,7 @@ impl Dim {
         }
     }
 
-    /// Returns the symbol if this is a single symbol.
+    /// Returns the symbol if `self` is a single symbol.
     pub fn as_symbol(&self) -> Option<&Symbol> {
         match self.as_atom()? {
             Atom::Symbol(symbol) => Some(symbol),

@@ -70,7 +70,7 @@ impl Ranger<'_> {
         }
     }
 
-    /// Returns the range with a compound atom replaced by its definition, or `None` if that fails.
+    /// Returns the range of `poly` with an atom replaced by its definition; `None` if that proves no range.
     fn without(&self, poly: &Poly, atom: &Atom, depth: u32) -> Option<Interval> {
         match atom {
             Atom::Symbol(_) => None,

@@ -14,7 +14,7 @@ pub enum Broadcast {
     Dim(Dim),
     /// Every run fails: the sizes differ, and neither is 1.
     Conflict,
-    /// Both sizes may be 1, so the result is not known.
+    /// Either size may be 1, so the broadcast size is unknown.
     Unknown,
 }
 
@@ -79,8 +79,8 @@ pub struct Window {
 impl Window {
     /// Returns the number of windows, which is the size of the output axis.
     /// With [`Rounding::Down`], this is `floor((input + pads - dilation*(kernel - 1) - 1) / stride) + 1`.
-    /// A result below 1 means the window is larger than the padded input, so the run fails. Returns `None` if
-    /// the stride is 0 or the result does not fit.
+    /// A count below 1 means that the window is larger than the padded input, so the run fails.
+    /// Returns `None` if the stride is 0 or a [`Dim`] cannot represent the count.
     pub fn count(&self, input: &Dim) -> Option<Dim> {
         let extent = self.kernel.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)?;
         let pads = self.pad_begin.checked_add(self.pad_end)?;

@@ -14,7 +14,7 @@ pub enum TokenKind {
     Quoted,
     Int,
     /// A number with a decimal point or an exponent.
-    /// `inf` and `nan` are identifiers until a number is expected.
+    /// `inf` and `nan` are lexed as identifiers, which the parser accepts where it expects a number.
     Float,
     /// One ASCII punctuation character.
     Sign(u8),

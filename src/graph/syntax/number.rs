@@ -135,13 +135,13 @@ fn without_exponent(mantissa: &str, exponent: i32) -> String {
 
 /// Formatting and parsing of floats by the standard library, for `f32` and `f64`.
 pub trait FloatText: Copy {
-    /// Formats the shortest digits, with an exponent.
+    /// Formats the number with the fewest digits that round-trip, and an exponent.
     fn scientific(self) -> String;
-    /// Formats `digits` fraction digits with an exponent; ties round to even.
+    /// Formats the number with `digits` fraction digits and an exponent; ties round to even.
     fn rounded(self, digits: usize) -> String;
     /// Returns true if `text` parses to exactly this number.
     fn is_read_from(self, text: &str) -> bool;
-    /// Formats every digit of a whole number.
+    /// Formats a whole number with all of its digits.
     fn exact(self) -> String;
 }
 

@@ -65,7 +65,7 @@ fn elem(cursor: &mut Cursor) -> Parsed<ElemType> {
 }
 
 /// Parses the inside of `opaque()`, `opaque(name)` or `opaque(domain, name)`.
-/// Both names may contain dots.
+/// The domain and the name may contain dots.
 fn opaque(cursor: &mut Cursor) -> Parsed<TypeKind> {
     if cursor.at(")") {
         return Ok(TypeKind::Opaque { domain: None, name: None });

@@ -11,7 +11,7 @@ use crate::schema::constraints::{Axis, Expr};
 struct Expected {
     /// One size for each axis of the input, including the axes that `...` stands for.
     sizes: Vec<Size>,
-    /// New variables, with their values.
+    /// Variables that the shape binds, each with its name and value.
     bound: Vec<(&'static str, Value)>,
 }
 

@@ -62,7 +62,7 @@ impl<'m> Driver<'m> {
         self.joined(id, node)
     }
 
-    /// Infers the outputs of an `If`: the facts of the branch taken, if known, or those common to both.
+    /// Infers the outputs of an `If`: those of the taken branch, or the facts common to both branches.
     pub(super) fn joined(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let condition = self.fact(node.input(0)).and_then(Fact::as_ints);
         let taken = condition.and_then(|elements| number(elements.first()?));

@@ -10,7 +10,8 @@ use crate::infer::fact::Fact;
 impl Facts {
     /// Returns the graph outputs whose declared types complete their facts, with the completed facts.
     ///
-    /// The completed facts hold only if the declarations are correct. The result is empty for a local function.
+    /// The completed facts hold only if the declarations are correct.
+    /// Returns nothing for the graph of a local function.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
         if model.function_of(graph).is_some() {
             return Vec::new();
@@ -121,7 +122,7 @@ pub(super) struct Declaration<'m> {
 enum Source {
     /// An entry of `value_info`, which is trusted where inference finds nothing.
     ValueInfo,
-    /// An output whose shape runtimes check, so that it holds in every successful run.
+    /// An output whose shape runtimes check, so that its declared shape holds in every successful run.
     CheckedOutput,
     /// An output whose shape runtimes do not check. The declared shape is ignored, because some exporters
     /// declare wrong shapes.

@@ -176,7 +176,7 @@ pub(super) struct FreshFor<'a> {
     pub model: &'a Model,
     pub node: NodeId,
     pub path: Path,
-    /// Whether to drop the ranges of new symbols, which may not hold in a loop.
+    /// Whether to drop the ranges of new symbols, because the node is in a loop.
     /// A range follows from facts that a later pass may weaken, so only the default range is safe.
     pub in_loop: bool,
 }

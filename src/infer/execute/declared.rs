@@ -1,7 +1,7 @@
 //! Checks runtime values against the declared types of subgraph inputs and outputs.
 //!
-//! Some facts rely on declared types, and hold in successful runs only. A run that violates a declaration
-//! must therefore fail.
+//! Some facts rely on declared types, and hold in successful runs only. For them to hold, a run that violates
+//! a declaration must fail.
 
 use crate::graph::{DeclaredDim, ElemType, Port, TypeKind};
 use crate::infer::eval::Val;

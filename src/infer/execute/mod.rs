@@ -24,7 +24,7 @@ pub use stored::Folded;
 type Result<T> = std::result::Result<T, Refusal>;
 
 /// Maximum size in bytes of a cached initializer.
-/// Larger initializers are decoded at each use, to bound memory.
+/// Initializers above this size are decoded at each use, to bound memory.
 const MAX_KEPT: usize = 1 << 20;
 /// Maximum total size in bytes of the cached initializers.
 const MAX_KEPT_IN_ALL: usize = 64 << 20;
@@ -32,8 +32,8 @@ const MAX_KEPT_IN_ALL: usize = 64 << 20;
 /// Cost limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size in bytes of a tensor that is read, and of all outputs together that a loop accumulates.
-    /// A computed tensor may have at most this number of elements.
+    /// Maximum size in bytes of a stored tensor that is read, and of the accumulated outputs of a loop.
+    /// The same number limits the elements of a computed tensor.
     pub bytes: usize,
     /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,
@@ -250,7 +250,7 @@ impl<'m> Executor<'m> {
         outputs
     }
 
-    /// Runs the nodes of a graph whose inputs are known, and returns its outputs.
+    /// Runs the nodes of a graph, and returns the outputs of the graph. Its inputs must be known already.
     fn nodes(&mut self, graph: GraphId) -> Result<Vec<Val>> {
         if self.nesting >= MAX_NESTING {
             return Err(Refusal::TooLarge);
@@ -271,7 +271,7 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// Resolves an attribute of a node `depth` calls deep.
+    /// Resolves an attribute of a node inside of `depth` nested function calls.
     /// In a function body, the attribute may refer to an attribute of the function call.
     fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
         let AttrValue::Ref { name, .. } = value else { return Some(value) };

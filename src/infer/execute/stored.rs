@@ -40,7 +40,7 @@ impl Folded {
         }
     }
 
-    /// Returns the tensor of a model.
+    /// Converts to a tensor of a model.
     pub fn into_tensor(self) -> Tensor {
         match self {
             Folded::Array(array) => load::tensor_of(&array),

@@ -276,7 +276,7 @@ impl Cx<'_> {
         found
     }
 
-    /// Converts axes like [`Cx::axis`].
+    /// Converts each axis as [`Cx::axis`] does.
     pub fn axes(&mut self, axes: &[i64], rank: usize) -> Option<Vec<usize>> {
         axes.iter().map(|&axis| self.axis(axis, rank)).collect()
     }

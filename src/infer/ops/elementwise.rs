@@ -67,7 +67,7 @@ pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
 
 /// Returns the broadcast of two sizes, or `None` if the sizes do not broadcast.
 ///
-/// `Some(None)` means that the sizes may broadcast, but the result is unknown.
+/// `Some(None)` means that the sizes may broadcast, but the broadcast size is unknown.
 pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     let (known, bounds) = (|dim: &Dim| Some(Some(dim.clone())), cx.bounds());
     match (a, b) {

@@ -95,7 +95,7 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
 /// Returns true if an element of a target shape may be -1 at run time.
 ///
 /// An element may be -1 if it is an expression that is never positive, or a symbol that can be negative
-/// because a caller passes in its value. All other elements are assumed to be sizes.
+/// because a caller passes in its value. Any other element is assumed to be a nonnegative size.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
     let is_passed_in =
         dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));
@@ -117,8 +117,8 @@ fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
     if part.as_const() == Some(0) {
         return None;
     }
-    // In every successful run, the division has no remainder, so rounding down is exact. If both numbers are
-    // constant and the division has a remainder, no size is correct.
+    // In every successful run, `all` is a multiple of `part`, so rounding down is exact. If both are constant
+    // and the division has a remainder, every run fails, so no size is correct.
     let is_known = all.as_const().is_some() && part.as_const().is_some();
     all.div_exact(&part).or_else(|| (!is_known).then(|| all.floor_div(&part)).flatten())
 }

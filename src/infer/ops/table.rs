@@ -5,7 +5,7 @@ use super::{
     resize, sequence, signal, slice, text, training, transformer, vision,
 };
 
-/// Rules of `ai.onnx`, except control flow operators, which the driver infers.
+/// Shape rules of `ai.onnx`, without control flow operators, which `infer/driver` infers.
 pub const ONNX: &[(&str, Rule)] = &[
     ("Abs", elementwise::same),
     ("Acos", elementwise::same),
@@ -213,7 +213,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("Xor", elementwise::binary),
 ];
 
-/// Rules of `ai.onnx.ml`.
+/// Shape rules of `ai.onnx.ml`.
 pub const ML: &[(&str, Rule)] = &[
     ("ArrayFeatureExtractor", ml::array_feature_extractor),
     ("Binarizer", elementwise::same),
@@ -236,10 +236,10 @@ pub const ML: &[(&str, Rule)] = &[
     ("ZipMap", ml::zip_map),
 ];
 
-/// Rules of `ai.onnx.preview`.
+/// Shape rules of `ai.onnx.preview`.
 pub const PREVIEW: &[(&str, Rule)] = &[("FlexAttention", attention::flex_attention)];
 
-/// Rules of `ai.onnx.preview.training`.
+/// Shape rules of `ai.onnx.preview.training`.
 pub const TRAINING: &[(&str, Rule)] = &[
     ("Adagrad", training::with_one_state),
     ("Adam", training::with_two_states),
@@ -247,7 +247,7 @@ pub const TRAINING: &[(&str, Rule)] = &[
     ("Momentum", training::with_one_state),
 ];
 
-/// Rules of `com.microsoft`, the operators of ONNX Runtime.
+/// Shape rules of `com.microsoft`, the domain of the operators of ONNX Runtime.
 pub const MICROSOFT: &[(&str, Rule)] = &[
     ("Attention", transformer::attention),
     ("BiasAdd", elementwise::same),
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Control flow operators, which the driver infers.
+    /// Control flow operators without a shape rule: `infer/driver` infers their outputs.
     const OF_THE_HOST: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
 
     #[test]

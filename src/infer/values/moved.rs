@@ -15,7 +15,7 @@ use crate::schema::operator;
 pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     let operator = operator(cx.call().domain, cx.op())?;
     let elem = cx.outs.first()?.elem().filter(|&elem| followed(elem))?;
-    // 0 maps to itself, because operators fill in 0 by default.
+    // The element with number 0 is 0, because operators fill in 0 by default.
     let mut table: Vec<Size> = vec![known(0)];
     let mut inputs = Vec::with_capacity(cx.inputs());
     for input in 0..cx.inputs() {
@@ -38,7 +38,7 @@ pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     outputs.iter().map(|output| Some(read_back(output, &table, elem)?.into())).collect()
 }
 
-/// Assigns numbers to the elements and appends the elements to the table.
+/// Appends the elements of a tensor to the table, and replaces each element by its number in the table.
 fn numbered(ints: Ints, table: &mut Vec<Size>) -> Option<Array> {
     let first = table.len() as i64;
     let numbers = (first..).take(ints.elements.len()).collect();
@@ -46,7 +46,7 @@ fn numbered(ints: Ints, table: &mut Vec<Size>) -> Option<Array> {
     Array::i64s(ints.dims, numbers).ok()
 }
 
-/// Maps the numbers of an output back to their elements.
+/// Maps the element numbers in an output back to the elements in the table.
 fn read_back(output: &Val, table: &[Size], elem: crate::graph::ElemType) -> Option<TensorFact> {
     let Val::Tensor(array) = output else { return None };
     let numbers = array.as_i64s().ok()?;

@@ -37,7 +37,7 @@ fn wrapped(number: i64, elem: ElemType) -> Size {
 
 /// Returns true if an element type holds every value of an expression over sizes.
 ///
-/// `int64`, `bool` and float types are assumed to hold the values of all such expressions.
+/// `int64`, `bool` and float types are assumed to hold every value of any expression over sizes.
 fn always_fits(dim: &Dim, elem: ElemType, bounds: &Bounds) -> bool {
     let within = |bounds: &Bounds| {
         let range = dim.range(bounds);

@@ -63,7 +63,7 @@ fn read(message: Result<DynamicMessage, String>) -> (Option<Model>, Vec<Finding>
     }
 }
 
-/// Returns the maximum nesting of brackets outside of strings. The text parser recurses for each level.
+/// Returns the maximum nesting of brackets outside of strings: the recursion depth of the text parser.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
     let mut bytes = text.bytes();

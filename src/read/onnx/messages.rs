@@ -21,7 +21,7 @@ const EXTERNAL: i32 = 1;
 #[derive(Default)]
 pub struct Messages {
     names: Interner,
-    /// The copy that is converted, if it has placeholders for large tensors.
+    /// Copy of the model with placeholders for large tensors, if it is converted instead of the file.
     pub sparse: Option<Sparse>,
 }
 

@@ -108,7 +108,7 @@ pub fn read_sparse(source: Arc<dyn RangeRead>) -> Option<(Option<Model>, Vec<Fin
             let message = format!("the model has more than {limit} MB besides its large tensors");
             return Some((None, vec![unreadable(message)]));
         }
-        // The owner of the source reports the failure.
+        // If the source cannot be read, its owner reports the failure.
         Err(Stop::Unavailable) => return Some((None, Vec::new())),
     };
     let proto = match decode(&sparse.bytes) {
@@ -131,8 +131,8 @@ fn decode(bytes: &Bytes) -> Result<ModelProto, Box<Finding>> {
 ///
 /// The file of the message has `size` bytes, `omitted` of which are not in `bytes`.
 fn decoded(proto: &ModelProto, bytes: &Bytes, size: u64, omitted: u64) -> Vec<Finding> {
-    // Equal lengths show that no unknown field was dropped. Different lengths do not prove that a field was
-    // dropped: valid encodings of one message differ in length.
+    // If the message, encoded again, is as long as the file, no unknown field was dropped. A different length
+    // does not prove that a field was dropped: valid encodings of one message differ in length.
     if proto.encoded_len() as u64 + omitted == size {
         return Vec::new();
     }

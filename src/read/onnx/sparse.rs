@@ -33,7 +33,7 @@ pub struct Sparse {
     pub bytes: Bytes,
     /// Number of bytes by which the file, encoded canonically, is larger than `bytes`.
     pub omitted: u64,
-    /// The ranges that the placeholders stand for, by position in `bytes`.
+    /// Offset, length and field of each omitted range, by position of its placeholder in `bytes`.
     ranges: FxHashMap<usize, (u64, usize, DeferredField)>,
     source: Arc<dyn RangeRead>,
 }
@@ -187,7 +187,8 @@ impl Walker<'_> {
                 self.copy(len, &mut part)?;
             }
         }
-        // Elements in several fields are concatenated or ignored by rules that placeholders do not follow.
+        // If several fields of a tensor hold elements, a reader concatenates or ignores some of these fields.
+        // Placeholders would change which ones, because every placeholder is a `raw_data` field.
         if is_deferred && elements > 1 { Err(Stop::Unusual) } else { Ok(part) }
     }
 

@@ -23,7 +23,7 @@ pub fn tensor_type(meta: &TensorMeta) -> TensorType {
 
 /// Returns the element type for a `ScalarType` of `torch/_export/serde/schema.py`.
 ///
-/// The `ScalarType` of C++ has other numbers.
+/// The numbers differ from those of the `ScalarType` in C++.
 pub fn elem(number: u32) -> Option<ElemType> {
     Some(match number {
         1 => ElemType::Uint8,

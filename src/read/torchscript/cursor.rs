@@ -145,8 +145,8 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// Returns true if a line starts like a statement.
 ///
-/// A statement starts like `%name : type`, `return (`, `-> (`, `block0(` or `graph(`. Lines of a constant
-/// that spans lines never start in one of these ways.
+/// `%name : type`, `return (`, `-> (`, `block0(` and `graph(` start statements, but never a further line of a
+/// constant that spans lines.
 fn begins_statement(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.starts_with('%')

@@ -113,8 +113,8 @@ fn printed_tensor(text: &str) -> Option<TensorLiteral> {
 
 /// Parses the elements of a printed tensor, in row-major order.
 ///
-/// A prefix `1e-03 *` scales all elements; `(1,.,.) =` is the title of a slice. Returns `None` if a
-/// word is neither of these nor a number, as in a wide matrix that is printed in column ranges.
+/// A prefix `1e-03 *` scales all elements; `(1,.,.) =` is the title of a slice. Returns `None` if any other
+/// word is not a number, as in a wide matrix that is printed in column ranges.
 fn elements(body: &str) -> Option<Vec<f64>> {
     let mut scale = 1.0;
     let mut elements: Vec<f64> = Vec::new();

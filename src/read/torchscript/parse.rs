@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
             let ty = self.declared_type();
             let position = parameters.len() as u32;
             parameters.push(self.define(name, ty, Definition::Input(BlockId(0), position)));
-            // Releases before 1.1 have no comma between the lines.
+            // PyTorch before 1.1 prints no comma between parameters on different lines.
             if !self.cursor.eat(",") && self.cursor.peek() != Some(b'\n') {
                 break;
             }

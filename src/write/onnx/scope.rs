@@ -1,6 +1,4 @@
-//! Converts model parts that define and reference names.
-//!
-//! These model parts are the model itself, graphs, nodes, attributes and functions.
+//! Converts messages that define or reference names: models, graphs, nodes, attributes and functions.
 
 use bytes::Bytes;
 use prost::Message;

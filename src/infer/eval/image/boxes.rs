@@ -5,7 +5,7 @@ use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// If overlap and limit differ by less than this constant, rounding may decide which is greater.
-/// A call with such an overlap is not evaluated, unless overlap and limit are equal or the limit is 0.
+/// A call with an overlap this close to the limit is refused, unless both are equal or the limit is 0.
 const NEAR: f64 = 1e-5;
 
 /// Returns the corners of a box: top, left, bottom, right.

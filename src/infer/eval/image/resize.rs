@@ -262,8 +262,8 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
                 true => start * (length - 1.0) + at * (end - start) * (length - 1.0) / (resized - 1.0),
                 false => 0.5 * (start + end) * (length - 1.0),
             };
-            // Runtimes ignore the region along an axis of scale 1. On the edge, rounding decides whether a
-            // coordinate is inside.
+            // Runtimes ignore the region along an axis of scale 1. Rounding decides whether a coordinate is
+            // inside the axis if it is close to an edge, but not exactly on it.
             let is_kept = axis.scale == 1.0 && axis.region != (0.0, 1.0);
             let is_near = |edge: f64| at != edge && (at - edge).abs() < 1e-5;
             if is_kept || is_near(0.0) || is_near(length - 1.0) {

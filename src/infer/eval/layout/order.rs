@@ -53,7 +53,7 @@ pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `TopK`. Equal elements keep their order.
-/// The result is sorted even if `sorted` is 0, which the specification allows.
+/// The values are sorted even if `sorted` is 0, which the specification allows.
 pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;

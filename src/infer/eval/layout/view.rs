@@ -70,7 +70,7 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
     let dropped = match cx.ints_at(1, "axes")? {
-        // The specification does not define empty axes; ONNX Runtime treats an empty list as absent.
+        // The specification does not define an empty list of axes; ONNX Runtime treats it as absent.
         Some(values) if values.is_empty() => return Err(Refusal::Unsupported),
         Some(values) => axes(&values, x.rank())?,
         None => (0..x.rank()).filter(|&i| x.shape()[i] == 1).collect(),

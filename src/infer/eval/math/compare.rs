@@ -6,7 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::Pair;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Computes `Equal` and the ordering comparisons; those with NaN are false.
+/// Computes `Equal` and the ordering comparisons; any comparison with NaN is false.
 pub(super) fn compare(cx: &Cx) -> Result<Array> {
     let accepts: &[Ordering] = match cx.call.op {
         "Equal" => &[Equal],

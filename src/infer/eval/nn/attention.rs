@@ -133,7 +133,7 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
         match masks_all(f64::NEG_INFINITY) {
             true => line.fill(0.0),
             // In ONNX Runtime, a mask value equal to the lowest number of its type masks the key, like -inf.
-            // By the specification, such a value does not mask the key.
+            // By the specification, only -inf masks the key.
             false if mask.lowest.is_some_and(masks_all) => return Err(Refusal::Unsupported),
             false => softmax_line(&mut line),
         }

@@ -69,9 +69,9 @@ pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>>
 /// Weights of one direction; gates are rows, in the operator's order.
 pub(super) struct Cell<'a> {
     pub(super) hidden: usize,
-    /// `gates · hidden × input`.
+    /// Weights from the input to the gates, as `gates · hidden × input`.
     pub(super) input: &'a [f64],
-    /// `gates · hidden × hidden`.
+    /// Weights from the hidden state to the gates, as `gates · hidden × hidden`.
     pub(super) recurrent: &'a [f64],
     /// Bias of the input product, then of the hidden state product.
     pub(super) bias: &'a [f64],

@@ -6,7 +6,7 @@ use crate::infer::eval::math::sigmoid;
 use crate::infer::eval::shape::{numel, positions};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Convolution weights: `features × channels per group × kernel`.
+/// Convolution weights, as `features × channels per group × kernel`.
 pub struct Filter<'a> {
     pub shape: &'a [usize],
     pub data: &'a [f64],
@@ -82,7 +82,7 @@ pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     cx.work(&[batch, channels, length, kernel])?;
     let past = match cx.maybe(3)? {
         Some(past) if past.shape() == [batch, channels, keep] => past.f64s()?,
-        Some(_) => return bad("the shape of the state does not match the kernel"),
+        Some(_) => return bad("the shape of the state must be [batch, channels, kernel size - 1]"),
         None => vec![0.0; batch * channels * keep],
     };
     let bias = match cx.maybe(2)? {

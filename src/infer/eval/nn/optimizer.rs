@@ -40,7 +40,7 @@ fn each<const N: usize>(cx: &Cx, step: impl Fn(f64, f64, [f64; N]) -> (f64, [f64
     Ok(outputs)
 }
 
-/// Returns the learning rate and the step count.
+/// Returns the first two inputs: the learning rate before any decay, and the step count.
 fn rate_and_steps(cx: &Cx) -> Result<(f64, f64)> {
     match (cx.scalar(0)?, cx.scalar(1)?) {
         (Some(rate), Some(steps)) => Ok((rate, steps)),

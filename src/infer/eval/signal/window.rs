@@ -32,7 +32,7 @@ pub(super) fn window(cx: &Cx) -> Result<Array> {
     };
     let elem = elem_attr(cx, "output_datatype")?.unwrap_or(ElemType::Float);
     if elem.is_integer() {
-        // The center is 1 except for rounding errors, which decide whether it truncates to 1 or 0.
+        // The center of the window is nearly 1: rounding errors decide whether it truncates to 1 or 0.
         return Err(Refusal::Unsupported);
     }
     Array::from_f64s(elem, vec![size], (0..size).map(at).collect())
