@@ -40,11 +40,11 @@ impl Layout {
 /// Dimension of the traced model; `None` if it is not static.
 pub type OldDim = Option<i64>;
 
-/// Finds the sample axis in the result of a row-major reshape.
+/// Returns the layout of a tensor after a row-major reshape to the shape `to`.
 ///
 /// `outer` is the number of blocks of samples in row-major order: the product of `pre` and the sizes of the axes before
-/// the sample axis. Prefers an axis that only holds the samples. Returns `None` if no axis of `to` can hold the samples
-/// in this order.
+/// the sample axis. An axis of `to` that only holds the samples is preferred. Returns `None` if no axis of `to` can
+/// hold the samples, because a reshape keeps the order of elements.
 pub fn placed(outer: i64, traced: i64, to: &[i64]) -> Option<Layout> {
     let mut best: Option<(u8, Layout)> = None;
     let mut before = 1i64;

@@ -87,7 +87,7 @@ impl Kind {
 }
 
 impl From<RuleId> for Kind {
-    /// Returns the kind of the changes of a pass. Passes that are not listed fix faults.
+    /// Returns the kind of the changes of a pass. Passes that `KINDS` does not list repair faults.
     fn from(pass: RuleId) -> Kind {
         const KINDS: &[(Kind, &[RuleId])] = &[
             (Kind::Converted, &[ADAPTED_FORM, RELABELLED_VERSION, NARROWED_NUMBERS]),

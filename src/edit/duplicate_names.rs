@@ -2,7 +2,7 @@
 //!
 //! Readers resolve a duplicate name in file order: a use refers to the latest definition before it.
 //! A sorted graph runs in file order, so renaming the definitions keeps every result. If the graph is not
-//! sorted, or two inputs or outputs of the model share the name, the reference is ambiguous.
+//! sorted, or two inputs or outputs of the model share the name, a use of the name is ambiguous.
 
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn ancestors(model: &Model, graph: GraphId) -> impl Iterator<Item = GraphId> {
 }
 
 /// Returns true if the file does not determine which of two values of one graph is defined first.
-/// Two outputs of one node have no such order, nor have an input and an initializer.
+/// The order is undetermined for two outputs of one node, and for two values that are inputs or initializers.
 fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
     let (a, b) = (&model.values[a], &model.values[b]);
     a.graph == b.graph

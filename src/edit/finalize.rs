@@ -10,7 +10,7 @@ use crate::graph::{Def, GraphId, Model, NodeId, ValueId, order, scopes};
 
 /// Result of finalizing a graph.
 pub(super) struct Finalized {
-    /// Nodes that were added, or that got other inputs.
+    /// Nodes that were added, or whose inputs changed.
     pub touched: FxHashSet<NodeId>,
     /// Values that became initializers.
     pub constants: Vec<ValueId>,

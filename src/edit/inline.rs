@@ -54,7 +54,7 @@ fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let total = |(own, calls): &(usize, Vec<usize>), sizes: &[Option<usize>]| {
         calls.iter().fold(*own, |sum, &callee| sum.saturating_add(sizes[callee].unwrap_or(0)))
     };
-    // Iterative, because chains of calls can be long.
+    // Calls are followed without recursion, because chains of calls can be long.
     let mut open = main.1.clone();
     while let Some(&function) = open.last() {
         if sizes[function].is_some() {

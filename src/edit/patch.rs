@@ -149,7 +149,7 @@ impl PatchOp {
 /// Preferred position of a new node; dependencies take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// Before the last of the nodes that the new node replaces.
+    /// Position before the last of the nodes that the new node replaces.
     Origin,
     End,
 }

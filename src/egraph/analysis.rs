@@ -98,7 +98,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
     with_call(egraph, call, opset, |call| transfer(call, &mut NoSymbols).0)
 }
 
-/// Returns the constraints that a call violates at an opset, but not at its own.
+/// Returns the constraints that a call violates at `opset`, but not at the opset of the call.
 pub fn violations_at(egraph: &EGraph, call: &Call, opset: i64) -> Vec<Fault> {
     let at = |opset: i64| with_call(egraph, call, opset, violations);
     let mut found = at(opset);

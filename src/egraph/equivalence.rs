@@ -47,7 +47,7 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
     }
 
     /// Returns the class number of a value; values proved equal have the same number.
-    /// The number is valid until the next change of the e-graph.
+    /// A class number is valid until the next change of the e-graph.
     pub fn class(&self, value: ValueId) -> Option<usize> {
         self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))
     }

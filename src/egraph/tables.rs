@@ -18,7 +18,7 @@ pub struct OpKey {
     pub domain: Arc<str>,
     pub name: Arc<str>,
     pub overload: Arc<str>,
-    /// First version of the range; `None` if the operator has no schema.
+    /// First of the versions with equal semantics; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 

@@ -103,7 +103,7 @@ pub(super) fn account(
     changes.extend(lost_outputs(model, patch));
     changes.iter_mut().for_each(|change| change.saved = ledger.saved(change));
     if changes.is_empty() && !patch.is_empty() {
-        // Only inputs changed: they were redirected to equal values.
+        // The patch only redirects inputs of nodes to equal values.
         changes.push(Change::new(REPEATED_NODE, Site::Graph(patch.graph), "equal values merged"));
     }
     changes

@@ -34,8 +34,7 @@ pub struct Selection {
 
 impl Selection {
     /// Returns the cost of the selected e-node of a class, without the cost of its inputs.
-    /// Returns `None` if the result does not contain the class; classes that only constant folding uses
-    /// are not contained.
+    /// Returns `None` if the class is not needed, or is used only by constant folding.
     pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
         self.own.get(&egraph.find(class)).copied()
     }
@@ -184,7 +183,7 @@ impl Candidates {
 /// Added cost of a candidate if another one is preferred.
 const NOT_PREFERRED: u64 = 1 << 40;
 
-/// Raises the cost of all candidates but the preferred ones, if there are any.
+/// If candidates of a class are preferred, raises the cost of its other candidates.
 ///
 /// The costs do not change if the value exists without computation, such as a constant.
 fn prefer(nodes: &[ENode], forms: &mut [Candidate], preferred: &FxHashSet<ENode>) {

@@ -25,9 +25,9 @@ pub struct Chosen<'a, 'm> {
     pub rule: &'a dyn Fn(&str) -> Option<By>,
     /// Whether changes include their proofs.
     pub explains: bool,
-    /// Outputs of dead nodes that are kept.
+    /// Outputs of the dead nodes; empty if the cleanup removes dead nodes.
     pub dead: &'a [ValueId],
-    /// Whether unused optional outputs are removed.
+    /// Whether unused optional outputs of nodes are removed.
     pub drops_outputs: bool,
     /// Cost model, if the selection was made by cost.
     pub pricing: Option<&'a CostModel>,

@@ -11,7 +11,7 @@ use crate::infer::{Fact, Fault};
 use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema, constraints};
 use crate::targets::{Answer, Profile, Query};
 
-/// Opsets of the result, and the runtimes that must support it.
+/// Opsets of the converted model, and the runtimes that must support this model.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Whether the target opsets are those of the source.
@@ -21,7 +21,7 @@ pub struct Target {
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
     /// Profiles that restrict the calls that built-in rules add, but not those of the source.
-    /// These profiles are used only if `profiles` is empty.
+    /// `added` is used only if `profiles` is empty.
     pub added: Vec<Arc<Profile>>,
 }
 
@@ -44,7 +44,7 @@ impl Target {
         self.taken(egraph, call)
     }
 
-    /// Checks a call against those constraints of the target opset that its own opset does not have.
+    /// Checks a call against the operator's constraints at the target opset, if they depend on the opset.
     fn fulfills_constraints(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = self.opset(&key.domain).filter(|_| !self.is_source && key.epoch.is_some());
@@ -74,7 +74,7 @@ impl Target {
     }
 
     /// Returns the obstacles of a call for the operator version in force at the target.
-    /// Returns `None` if the version in force is missing, deprecated, or of a different epoch than the call.
+    /// Returns `None` if this version is missing, is deprecated, or has other semantics than the call.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -115,7 +115,7 @@ impl Target {
         schema::legal_identity(egraph[class].data.fact().value_type(), opset)
     }
 
-    /// Returns the epoch of a call's operator at the target opset, as the first version of the epoch.
+    /// Returns the first version of a call's operator that has the semantics of the target opset.
     pub fn epoch_in_force(&self, egraph: &EGraph, call: &Call) -> Option<u16> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;

@@ -136,12 +136,12 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// Records the provenance of the selected e-node of a class under the last source node of the class.
+    /// Records, for the last source node of a class, the provenance of the e-node selected for the class.
     fn owe(&mut self, class: Id) {
         self.owe_at(self.chosen.egraph[self.class(class)].data.origin.last().copied(), class);
     }
 
-    /// Records the provenance of the selected e-node of a class under a node of the source.
+    /// Records, for a source node, the provenance of the e-node selected for a class.
     fn owe_at(&mut self, node: Option<NodeId>, class: Id) {
         let class = self.class(class);
         if let (Some(form), Some(node)) = (self.form(class), node) {
@@ -149,7 +149,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// Adds a node to the result; unchanged nodes need no entry in the patch.
+    /// Adds a node to the patch; unchanged nodes need no entry.
     fn push(&mut self, node: PatchNode) {
         if let PatchOp::Kept(kept) = node.form {
             self.kept.insert(kept);
@@ -326,7 +326,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.form(self.class(child)) == Some(&ENode::Absent)
     }
 
-    /// Returns true if the value represents its class in the result, or is a graph output.
+    /// Returns true if a value of the source represents its class in the new graph, or is a graph output.
     fn is_taken(&self, value: ValueId) -> bool {
         let Some(class) = self.chosen.class_of.get(&value).map(|&class| self.class(class)) else {
             return false;

@@ -15,7 +15,7 @@ use crate::graph::NodeId;
 /// In a chain that is fused pairwise, each step derives from all previous ones.
 const MOST_STEPS: usize = 64;
 
-/// Steps of a saturation, indexed by their results.
+/// Steps of a saturation, indexed by the calls that they added and the classes that they merged.
 pub struct Provenance<'a, 'm> {
     egraph: &'a EGraph<'m>,
     original: &'a FxHashMap<ENode, NodeId>,
@@ -81,7 +81,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
                 self.owe(&mut open, &matched);
                 open.extend(self.joins_below(&matched, at));
             }
-            // Only earlier steps can have contributed.
+            // A step derives only from earlier steps.
             open.retain(|earlier| *earlier < at);
         }
         seen
@@ -100,7 +100,7 @@ impl<'a, 'm> Provenance<'a, 'm> {
     }
 
     /// Adds the steps that merged a class with its constant.
-    /// Without such steps, adds those that created e-nodes of the class that evaluate to the constant.
+    /// If no step merged them, adds the steps that created e-nodes of the class with a constant value.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
         open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {

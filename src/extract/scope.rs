@@ -46,9 +46,9 @@ pub struct Cleanup {
     pub drops_dead_nodes: bool,
 }
 
-/// Result for one graph.
+/// Outcome of optimizing or converting one graph.
 pub enum Done {
-    /// The graph is kept, because it has a cycle, or the result needs an `Identity` of an unsupported type.
+    /// The graph is kept, because it has a cycle, or a new one needs an `Identity` of an unsupported type.
     Unchanged,
     Planned {
         patch: Box<Patch>,
@@ -120,7 +120,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
-            // `Identity` does not support every type. The source graph itself is legal, so keep it.
+            // The new graph would have an illegal `Identity`; if the source graph is legal, keep it.
             if task.target.is_source {
                 return Done::Unchanged;
             }

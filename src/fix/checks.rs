@@ -45,7 +45,7 @@ pub fn check_legality(editor: &mut Editor, cx: &mut Context) -> Result<(), Vec<F
     if illegal.is_empty() { Ok(()) } else { Err(illegal) }
 }
 
-/// Checks that the target runtimes support the result.
+/// Checks that the target runtimes support the fixed model.
 ///
 /// # Errors
 /// One finding for each input and node that a target runtime does not support.

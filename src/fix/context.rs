@@ -20,7 +20,7 @@ pub struct Context<'a> {
     pub options: Options,
     /// Rules that may be applied.
     pub rules: &'a RuleSet,
-    /// Opset imports of the result.
+    /// Opset imports of the fixed model.
     ///
     /// Repairs may change imports, so the target is resolved again before the first rewrite.
     pub target: Target,

@@ -38,8 +38,8 @@ pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
 }
 
 /// Returns findings about nodes of a converted model that its opset does not support.
-/// Types are not checked. The result is empty, unless the source model has unsupported nodes or this program
-/// has a bug.
+/// Types are not checked. No finding is returned, unless the source model has unsupported nodes or this
+/// program has a bug.
 pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -126,7 +126,7 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
 }
 
 /// Returns findings about inputs and nodes of a converted model that a target runtime does not support.
-/// The result is empty, unless the source model has unsupported inputs or nodes that no rule rewrote.
+/// No finding is returned, unless the source model has unsupported inputs or nodes that no rule rewrote.
 pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     let AnalysisView { model, facts, uses } = known;
     let sources = SourceFiles::default();

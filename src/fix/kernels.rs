@@ -5,10 +5,10 @@ use std::sync::{Arc, LazyLock};
 use super::options::Options;
 use crate::targets::{Profile, Targets};
 
-/// Returns the profiles of the runtimes that the rewritten graph should support.
+/// Returns the profiles of the target runtimes; in a conversion without any, that of ONNX Runtime.
 ///
-/// The result contains the target runtimes. A conversion without a target runtime prefers operators that ONNX
-/// Runtime supports: several equivalent nodes are legal at an opset, but some have no kernel.
+/// A conversion without a target runtime prefers operators that ONNX Runtime supports: several equivalent nodes
+/// are legal at an opset, but some have no kernel.
 pub fn profiles(options: &Options, converts: bool) -> Vec<Arc<Profile>> {
     if converts && options.targets.is_empty() { onnxruntime() } else { options.targets.clone() }
 }

@@ -41,8 +41,8 @@ pub struct Options {
     /// Inputs whose shapes are made static.
     pub fixed: Vec<FixedShape>,
     /// Target runtimes and devices.
-    /// The result uses an opset and an IR version that every target supports, and nothing that a target is
-    /// known not to support.
+    /// The fixed model uses an opset and an IR version that every target supports, and nothing that a target
+    /// is known not to support.
     pub targets: Vec<Arc<Profile>>,
     /// Maximum size in bytes of a constant produced by constant folding.
     /// The limit does not apply to constants that are small enough for the e-graph, or not larger than the

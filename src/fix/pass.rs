@@ -32,7 +32,7 @@ pub struct Pass {
 pub enum Need {
     /// The pass runs only if one of its codes is selected.
     Optional,
-    /// The pass always runs: the result, or an explicit request, depends on it.
+    /// The pass always runs: a valid model, or an option, requires its changes.
     Required,
     /// The pass always runs, but makes only changes that are selected.
     ByCode,

@@ -192,7 +192,7 @@ mod tests {
 
     /// Every code of a change other than a repair belongs to a pass.
     ///
-    /// `EQUAL_INITIALIZERS` is an exception: its fix has another code.
+    /// `EQUAL_INITIALIZERS` belongs to no pass, because merging equal initializers has another code.
     #[test]
     fn codes_of_changes_belong_to_passes() {
         let owned: FxHashSet<&str> = passes().iter().flat_map(|pass| pass.codes).map(|id| id.code).collect();
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(missing, [rule_ids::EQUAL_INITIALIZERS.code]);
     }
 
-    /// Fixes a graph without the changes of one code.
+    /// Fixes a graph, but ignores changes with the code `ignored`.
     fn fixed(graph: &str, ignored: Option<&str>) -> Outcome {
         let selection = Selection::all().ignoring(ignored.map(str::to_owned));
         fix(model(graph), &Options { selection, ..Options::default() }, &RuleSet::patterns())

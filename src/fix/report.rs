@@ -47,7 +47,7 @@ pub struct Report {
     pub kept: Vec<KeptNode>,
     /// Limits that were reached, one sentence each.
     ///
-    /// If a limit was reached, the result is valid, but not all fixes or rewrites were applied.
+    /// If a limit was reached, the fixed model is valid, but not all fixes or rewrites were applied.
     pub limits: Vec<String>,
     /// Notes besides the limits, one sentence each.
     pub notes: Vec<String>,
@@ -75,21 +75,21 @@ pub struct KeptNode {
     pub why: String,
 }
 
-/// Version before and after; `None` if the model has no version.
+/// Version before and after the run; `None` if the model has no version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Version in the source model.
     pub from: Option<i64>,
-    /// Version in the result.
+    /// Version in the fixed model.
     pub to: Option<i64>,
 }
 
-/// Count before and after.
+/// Count before and after the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Count in the source model.
     pub before: usize,
-    /// Count in the result.
+    /// Count in the fixed model.
     pub after: usize,
 }
 
@@ -203,7 +203,7 @@ impl Report {
             self.note(format!("rule {} matches, but was not applied: {}", named(one), one.why));
         }
         for limit in said.limits {
-            self.limit(format!("the search reached its limit of {limit}: the result may not be optimal"));
+            self.limit(format!("the search reached its limit of {limit}: the model may be suboptimal"));
         }
     }
 
@@ -221,8 +221,8 @@ impl Report {
         }
     }
 
-    /// Adds the versions and sizes of the result, and the recorded changes.
-    /// Existing nodes are reported by their names in the source model, new ones by those in the result.
+    /// Adds the versions and node count of the fixed model, and the recorded changes.
+    /// Existing nodes are reported by their names in the source model, new nodes by those in the fixed model.
     pub(super) fn tell(&mut self, before: &Model, after: &Model, done: Changes, record: &Record) {
         self.opset.to = after.opset(after.main, "");
         self.ir_version.to = after.ir_version;
@@ -247,14 +247,14 @@ impl Report {
     }
 }
 
-/// Locations in the source model and in the result.
+/// The source model and the fixed model, each with its locations.
 struct Names<'m> {
     before: (&'m Model, Locator<'m>),
     after: (&'m Model, Locator<'m>),
 }
 
 impl<'m> Names<'m> {
-    /// Returns the source model (if `is_before`) or the result, with its locations.
+    /// Returns the source model (if `is_before`) or the fixed model, with its locations.
     fn of(&self, is_before: bool) -> &(&'m Model, Locator<'m>) {
         if is_before { &self.before } else { &self.after }
     }

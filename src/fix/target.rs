@@ -1,4 +1,4 @@
-//! Target opsets and IR version of the result.
+//! Opsets and IR version to which a model is converted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::graph::{Model, OpsetImport, Port, normal_domain, scopes};
 use crate::schema;
 use crate::targets::{Profile, Range};
 
-/// Returns the target with the opset imports of the result.
+/// Returns the target of converting a graph with these imports to `opset`; `None` keeps the imports.
 pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     let mut target =
         Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new(), added: Vec::new() };

@@ -1,8 +1,8 @@
 //! Complex tensors as two tensors: the real and the imaginary parts.
 //!
-//! Operators that only move elements, or are linear with real factors, are applied to each part. All others
-//! become an operator that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. The
-//! inputs of this operator alternate between real and imaginary parts; the imaginary part of a real
+//! Operators that only move elements, or are linear with real factors, are applied to each part. Any other
+//! operator becomes one that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. Inputs of an
+//! `aten.complex` operator alternate between real and imaginary parts; the imaginary part of a real
 //! operand is absent. A complex model input or output is one tensor, with a last axis of size 2.
 
 use super::argument;

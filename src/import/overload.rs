@@ -51,7 +51,7 @@ fn left_out(signature: &Signature) -> usize {
 }
 
 /// Returns true if a parameter accepts an argument.
-/// With `numbers`, it also accepts a number for a tensor, and a tensor for an integer or a scalar.
+/// With `numbers`, a number is also accepted for a tensor, and a tensor for an integer or a scalar.
 fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     let ty = |given: &Argument| match given {
         Argument::Value(value) => Some(&trace.value(*value).ty),

@@ -48,7 +48,7 @@ fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
 }
 
 /// Combines the dtypes of two precedence levels.
-/// Ignores `lower` unless its category is higher: bool < integer < floating-point.
+/// Ignores `lower` unless its category is above that of `higher`: bool < integer < floating-point.
 fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     if category(high) >= category(low) { Some(high) } else { promote(high, low) }

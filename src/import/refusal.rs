@@ -72,7 +72,7 @@ impl Reason {
 
 /// Describes the arguments of a call: "`input` is torch.uint8[1, 3, 4, 4], `size` is [8, 8]".
 pub fn arguments(trace: &Trace, node: &Node) -> String {
-    // Devices and layouts do not affect the result.
+    // No rule depends on the device or the layout.
     let is_relevant =
         |input: &Input| !matches!(input.name.as_deref(), Some("device" | "layout" | "pin_memory"));
     let inputs = node.inputs.iter().enumerate().filter(|(_, input)| is_relevant(input));

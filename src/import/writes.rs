@@ -16,7 +16,7 @@ pub struct Writes {
     /// Values that have, or may have, views.
     pub(super) viewed: FxHashSet<torch::ValueId>,
     /// Possible bases of each value that may or may not be a view.
-    /// Each base has the write count that it had when the value was computed.
+    /// The number is the write count of the base when the value was computed.
     pub(super) unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
     /// Number of writes to the elements of each root.
     pub(super) counts: FxHashMap<torch::ValueId, usize>,

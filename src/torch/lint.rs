@@ -11,8 +11,8 @@ use crate::source::SourceFiles;
 
 /// Returns the findings of all detectors. The caller fills in the `file` of each finding.
 ///
-/// `linted` is the file that the trace was read from, if any. Python sources are also searched in the folder
-/// of that file and the two folders above.
+/// `linted` is the file that the trace was read from, if any. Python sources are also searched for in
+/// the folder of `linted` and the two folders above.
 pub fn lint(trace: &Trace, sources: &SourceFiles, linted: Option<&Path>) -> Vec<Finding> {
     let context = Context::new(trace, sources);
     let mut findings = Vec::new();

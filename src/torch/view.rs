@@ -57,7 +57,7 @@ impl Views {
 
     /// Returns true if two values certainly share elements.
     ///
-    /// One value is a view of the other, or one value covers the whole common base of both.
+    /// They do if one is a view of the other, or if one covers the whole common base of both.
     pub fn overlap(&self, a: ValueId, b: ValueId) -> bool {
         let (of_a, of_b) = (self.ancestry(a), self.ancestry(b));
         let common = of_a.iter().find_map(|&(value, whole_a)| {

@@ -58,8 +58,8 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Returns the common layout of the carried operands, if it is axis 0 of the result, with `post` > 1.
-/// Returns `None` if carried operands have different layouts, or a layout with another axis or `post` 1.
+/// Returns the common layout of the carried operands, if its axis is axis 0 of the result, and `post` > 1.
+/// Returns `None` if carried operands have different layouts, an axis other than 0, or `post` 1.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {

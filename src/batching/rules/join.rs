@@ -193,7 +193,7 @@ pub fn pad(cx: &mut Cx, id: NodeId) -> Result<()> {
         None => (0..rank as i64).collect(),
     };
     if pads.len() != 2 * axes.len() {
-        return unknown("the number of pads does not match its axes");
+        return unknown("the number of pads does not match the number of axes");
     }
     let (mut before, mut after) = (vec![0; rank], vec![0; rank]);
     for (at, &axis) in axes.iter().enumerate() {

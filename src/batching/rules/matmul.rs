@@ -47,7 +47,9 @@ fn product(cx: &mut Cx, id: NodeId, left: usize, right: usize) -> Result<()> {
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// Stacks a carried factor; with `at`, a vector becomes a matrix with a new axis of size 1 at `at`.
+/// Stacks the samples of a factor on a leading axis, unless all samples share the factor.
+///
+/// With `at`, the factor is a vector, which becomes a matrix with a new axis of size 1 at `at`.
 fn factor(cx: &mut Cx, operand: &Operand, rank: usize, at: Option<i64>) -> Result<It> {
     if !operand.is_carried() {
         return Ok(operand.item);

@@ -2,8 +2,8 @@
 //!
 //! A value may be worth its cost only if several users share it: a matrix product may reduce the cost
 //! only if two e-nodes use it. One kind of move selects an unused class tentatively, and re-optimizes its
-//! potential users. A second kind makes all users of a class avoid this class at once. A move is reverted
-//! unless it lowers the total cost.
+//! potential users. Another kind of move makes all users of a class avoid this class at once. A move is
+//! reverted unless it lowers the total cost.
 
 use super::search::{Balance, LocalSearch};
 

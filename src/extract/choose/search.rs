@@ -98,7 +98,7 @@ impl<'a> LocalSearch<'a> {
     }
 
     /// Like [`LocalSearch::drop`], but stops when `most` classes have become unused, nearest first.
-    /// Returns the cost of these classes, and the uses that remain to be [dropped](LocalSearch::drop).
+    /// Returns the cost of the unused classes, and the uses that remain to be [dropped](LocalSearch::drop).
     fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
         let mut count = 0;
@@ -137,7 +137,7 @@ impl<'a> LocalSearch<'a> {
     }
 
     /// Like [`LocalSearch::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
-    /// The cost of the candidate itself is included.
+    /// The returned cost includes that of the candidate.
     fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];

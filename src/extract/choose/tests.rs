@@ -25,7 +25,7 @@ impl Numbers {
 }
 
 /// Creates classes whose candidates use any class, including later ones.
-/// The result has cycles, classes without candidates, and many shared classes.
+/// The graph has cycles, classes without candidates, and many shared classes.
 fn random_forms(numbers: &mut Numbers) -> Candidates {
     let classes = 2 + numbers.below(MAX_CLASSES - 1);
     let costs = [0, 4, 105, 120, 121, 130, 1100];

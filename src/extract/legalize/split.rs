@@ -22,7 +22,7 @@ enum Cut {
     Equal,
 }
 
-/// Adds a variant of a `Split` call in `epoch`, the epoch of the target opset.
+/// Adds a variant of a `Split` call with the semantics of version `epoch`, those of the target opset.
 pub(super) fn convert(form: &mut Candidate, epoch: u16) -> bool {
     let Some(cut) = cut(form) else { return false };
     let axis = form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int);

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    /// Returns the remaining operators of a graph of opset 17.
+    /// Returns the operators that remain after branch folding of a graph, at opset 17.
     fn left(graph: &str) -> Vec<String> {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 17]> {graph}");
         let (model, findings) = read::text::read(&text);
@@ -148,9 +148,9 @@ mod tests {
         model.graphs[model.main].nodes.iter().map(|&node| model.nodes[node].op_type.to_string()).collect()
     }
 
-    /// Returns the remaining operators of a graph.
+    /// Returns the operators that remain after branch folding of a graph.
     ///
-    /// The graph is an `If` that may remove an axis, and then the nodes of `after`.
+    /// The graph consists of an `If` that may remove an axis of `x`, followed by the nodes in `after`.
     fn squeezed(after: &str) -> Vec<String> {
         left(&format!(
             "g (float[N,4,S] x, float[1,8,4] w, float[1,8,2] r, float[4,3] m) => (y) {{
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn both_branches_are_kept_if_both_may_run() {
-        // No later node is certain to fail: Relu supports both ranks, an LSTM in a branch may not run, and a
-        // runtime may remove a dead LSTM.
+        // Neither branch makes a later node fail in every run: Relu supports both ranks, and an LSTM that
+        // supports only one rank possibly does not run, because it is in a branch or is dead.
         let left = squeezed("y = Relu (s)");
         assert!(left.contains(&"If".to_owned()), "{left:?}");
         let left = squeezed(

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    /// Checks the remaining operators and the number of new constants.
+    /// Folds a graph; checks the operators that remain and the number of new constants.
     #[track_caller]
     fn check(graph: &str, left: &[&str], constants: usize) {
         let (model, findings) =

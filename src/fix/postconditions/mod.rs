@@ -21,7 +21,7 @@ pub struct Kept {
 }
 
 /// Returns the faults of `after`, the result of rewriting `before`.
-/// The result is empty, unless this program or a rule has a bug.
+/// No fault is returned, unless this program or a rule has a bug.
 pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> Vec<Finding> {
     let mut faults = if is_sound(before) { undefined_uses(after) } else { Vec::new() };
     faults.extend(changed_interface(before, after));
@@ -119,7 +119,7 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
 }
 
 /// Returns true if every use in the source model has a preceding definition.
-/// If the source model has an undefined use, definitions are not checked in the result.
+/// If a use in the source model is undefined, uses in the rewritten model are not checked.
 fn is_sound(model: &Model) -> bool {
     let all = model.graphs.ids().flat_map(|graph| scopes::captures(model, graph));
     let missing = |value: ValueId| model.values[value].def == Def::Missing;

@@ -215,7 +215,7 @@ impl DtypeClasses {
             .collect()
     }
 
-    /// Returns true if a value is narrow in the result.
+    /// Returns true if a value is narrow in the converted model.
     /// A value that can be float32 or narrow is narrow if it has uses and all of them are narrow.
     pub fn is_narrow(&self, value: ValueId) -> bool {
         match self.makers.get(&value) {

@@ -15,7 +15,7 @@ pub struct Narrow {
     ///
     /// 0 if the type has the range of float32.
     pub tiny: f64,
-    /// Magnitude above which the spacing of values exceeds 1, so that smaller addends are lost.
+    /// Magnitude above which the spacing of values exceeds 1, so that addends below 1 are lost.
     pub room: f64,
 }
 

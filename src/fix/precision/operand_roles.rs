@@ -52,7 +52,7 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. }) && says_type(&attr.name)) {
         return Err(KeepReason::Unknown);
     }
-    // Keep both in float32: BitCast depends on the width, and tree ensembles of ai.onnx.ml on the dtype.
+    // Keep BitCast, which depends on the width, and operators of ai.onnx.ml, which depend on the dtype.
     if node.is("BitCast") || node.domain() == "ai.onnx.ml" {
         return Err(KeepReason::Type);
     }

@@ -113,7 +113,7 @@ impl Links<'_> {
                     }
                 }
             }
-            // Except for Scan of opset 8, which has an additional first input.
+            // Scan of opset 8 is excluded, because it has an additional first input.
             "Scan" if is_known && node.inputs.len() == scope.inputs.len() => {
                 let states = scope.inputs.len().saturating_sub(count("num_scan_inputs"));
                 for (at, port) in scope.inputs.iter().enumerate() {

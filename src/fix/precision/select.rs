@@ -42,7 +42,7 @@ impl PrecisionAnalysis<'_> {
 
     /// Keeps linked values and inputs and outputs of the model in float32 if the narrow type is too small.
     pub fn keep_links(&self, cells: &mut DtypeClasses, links: &[(Link, bool)]) {
-        // Linked values and model inputs would overflow if they were converted to the narrow type.
+        // Keep linked values and model inputs that would overflow in the narrow type.
         let main = &self.model.graphs[self.model.main];
         let given = main.inputs.iter().map(|port| port.value);
         let tied = links.iter().flat_map(|(link, _)| link.values.iter().copied());
@@ -53,7 +53,7 @@ impl PrecisionAnalysis<'_> {
             }
         }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            // For data plus a large constant, the bound is a guess, usually `2 * largest`: the sum may fit.
+            // A bound up to `2 * largest` is no proof: for data plus a large constant, the bound is a guess.
             let is_certain = match self.reaches.of(port.value).size {
                 Size::AtMost(most) => most > 2.0 * self.narrow.largest,
                 Size::Ordinary | Size::Wide => false,

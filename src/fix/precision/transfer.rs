@@ -312,7 +312,7 @@ fn greatest(elem: ElemType) -> Option<f64> {
     })
 }
 
-/// Returns the magnitude for an upper bound.
+/// Returns the magnitude of a value whose upper bound is `most`.
 fn at_most(most: f64) -> Size {
     if most.is_finite() { Size::AtMost(most) } else { Size::Wide }
 }

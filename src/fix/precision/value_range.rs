@@ -27,14 +27,14 @@ pub enum Origin {
 /// Range facts of a float32 value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueRange {
-    /// Magnitude of its elements.
+    /// Magnitude of the elements of the value.
     pub size: Size,
-    /// Origin of its elements.
+    /// Origin of the elements of the value.
     pub origin: Origin,
     /// Smallest constant that keeps the value from zero, such as an epsilon; infinite if there is none.
     pub guard: f64,
     /// Smallest finite nonzero magnitude of a constant, or of constants that a node moves or selects.
-    /// Infinite if these constants have no finite nonzero element; 0 for other values.
+    /// Infinite if the constants have no finite nonzero element; 0 for a value obtained in any other way.
     pub least: f64,
     /// Whether the value derives from an explicit cast from a 16-bit type to float32 in the source model.
     pub is_meant: bool,

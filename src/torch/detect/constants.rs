@@ -90,8 +90,8 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
     )
 }
 
-/// Reports a constant that is used directly and has the dtype and shape of an input-dependent tensor.
-/// The finding is a warning if the constant is mutated in place, or combined with the input-dependent tensor.
+/// Reports a constant that is used directly and has the dtype and shape of the input-dependent `like`.
+/// The finding is a warning if the node mutates the constant in place or combines it with `like`.
 fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
     let trace = context.trace;
     let node = trace.node(id);

@@ -44,9 +44,10 @@ fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
     Some((narrow, of_type(&|elem| elem == ElemType::Double).or_else(|| untyped(trace, node, narrow))?))
 }
 
-/// Returns the operand besides `narrow` of an arithmetic operator, if its dtype was not recorded.
+/// Returns the operand with an unrecorded dtype that an arithmetic operator combines with `narrow`.
 ///
-/// This operand, such as a buffer, is float64: only a float64 tensor of rank 1 or more promotes `narrow`.
+/// This operand, such as a buffer, is float64: the node returns float64, and only a float64 tensor of
+/// rank 1 or more promotes `narrow`.
 fn untyped(trace: &Trace, node: &Node, narrow: ValueId) -> Option<ValueId> {
     let operands: Vec<ValueId> = trace.values_read(node).into_iter().take(2).collect();
     let other = operands.iter().copied().find(|&value| value != narrow)?;

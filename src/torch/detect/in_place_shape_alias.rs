@@ -10,8 +10,9 @@ const COMPARES: [&str; 9] = ["sub", "rsub", "div", "eq", "ne", "lt", "le", "gt",
 
 /// Reports in-place operators on traced sizes.
 ///
-/// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike with Python integers. A
-/// single use of the result is not reported; with more uses, one of them probably expects the old value.
+/// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike with Python integers. If
+/// the changed size is read only once, it is not reported; if more often, one read probably expects the
+/// size before the change.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -32,8 +33,8 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     if users.len() < 2 {
         return None;
     }
-    // Using the changed size twice may be intended, as in `m * m`. Comparing or
-    // subtracting the size and itself makes no sense, as in `m - n` if `n` is an alias of `m`.
+    // Using the changed size twice may be intended, as in `m * m`. Comparing it with itself, or subtracting
+    // it from itself, makes no sense, as in `m - n` if `n` is an alias of `m`.
     let is_of_no_use = |user: &User| match user {
         User::Node(id) => COMPARES.iter().any(|name| trace.node(*id).op.is("aten", name)),
         User::Output(_) => false,
@@ -78,7 +79,7 @@ fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, name: &str
     context.finding(rule, id, message).label("changed in place").help(help)
 }
 
-/// Returns the Python operator of an operator on integers.
+/// Returns the Python symbol of an in-place PyTorch operator on integers, such as `+` for `add`.
 fn operator_symbol(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" => "+",

@@ -45,7 +45,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// Groups values by memory root, if a root has more than one.
+/// Maps each tensor that owns its memory to itself and its views, if it has views.
 fn values_that_share(context: &Context) -> FxHashMap<ValueId, Vec<ValueId>> {
     let mut by_root: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
     for value in (0..context.trace.values.len() as u32).map(ValueId) {

@@ -121,7 +121,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
 
 /// Returns true for numbers of at most three significant digits, whole numbers, and common formulas.
 ///
-/// PyTorch prints numbers with six digits.
+/// Comparisons have a tolerance of 1e-5, because PyTorch prints numbers with six digits.
 fn is_written_by_people(number: f64) -> bool {
     use std::f64::consts;
     const FORMULAS: [f64; 9] =

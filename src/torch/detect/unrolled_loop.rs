@@ -105,7 +105,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
 
 /// Returns true if the loop length is equal in every run.
 ///
-/// Either the axis is static in a graph with dynamic dimensions, or the Python code has a literal count.
+/// It is if the axis is static in a graph with dynamic dimensions, or if the Python code has a literal count.
 fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
     let Axis { base, axis } = found.over;
     let trace = context.trace;

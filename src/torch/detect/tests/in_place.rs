@@ -9,7 +9,7 @@ fn sizes_changed_in_place_are_reported() {
         %m : Long() = aten::mul_(%n, %4)";
     let both = format!("{size}\n %6 : Long() = aten::sub(%m, %m, %1)");
     check(X, &both, "%6", &["in-place-shape-alias@14"]);
-    // `n *= 3` without an alias of n and with one use is harmless.
+    // `n *= 3` is harmless if `n` has no alias and the result is used once.
     let once = format!(
         "{size}\n %6 : int = aten::Int(%m)\n %7 : int[] = prim::ListConstruct(%6)\n %8 : Float(18) = aten::zeros(%7)"
     );
