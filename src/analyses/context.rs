@@ -49,7 +49,7 @@ impl Default for LintOptions {
     }
 }
 
-/// Model with its analyses, and constructors of findings at its parts.
+/// Model and its analyses, with methods that create findings.
 pub struct LintContext<'a> {
     /// Model to lint.
     pub model: &'a Model,

@@ -30,7 +30,7 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
     if cx.model.functions.is_empty() {
         return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, with, group)).collect();
     }
-    // `onnx-fix` also inlines function calls first.
+    // As in `onnx-fix`, function calls are inlined before the axes are examined.
     let mut editor = Editor::new(cx.model.clone());
     if let Err(hindrance) = inline::inline(&mut editor) {
         let message = format!("the model has local functions, and {hindrance}");

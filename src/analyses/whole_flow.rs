@@ -1,7 +1,7 @@
 //! Fixes of baked sizes (EXP001), offered only if they repair the whole data flow.
 //!
-//! A Reshape to a constant batch size fails with an error at other batch sizes. If only the first such Reshape
-//! is repaired, a later Reshape such as `{1,-1,5,5}` can silently merge all samples into one. A fix of the
+//! A Reshape to a constant batch size fails with an error at other batch sizes. If only the first Reshape to the
+//! batch size is repaired, a later one such as `{1,-1,5,5}` can silently merge all samples into one. A fix of the
 //! leading axis is offered only if [`crate::batching`] proves that the model works for any batch size; the
 //! fix rewrites all nodes that hard-code the batch size. A fix of an axis that is not the leading one, or of
 //! a size that a non-leading axis of an input also has, is offered if no downstream node hard-codes the size

@@ -60,7 +60,7 @@ pub struct Fixed {
     pub output: Vec<Bytes>,
     /// The changes.
     pub report: Report,
-    /// The findings of the run; those at level error did not prevent writing the result.
+    /// The findings of the run; those at level error did not prevent writing the model.
     pub findings: Vec<Finding>,
 }
 
@@ -124,7 +124,7 @@ pub fn shown(uri: &str) -> String {
     }
 }
 
-/// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
+/// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the fixed model in memory.
 ///
 /// # Errors
 /// The run fails, or it ends with errors and writes no result.

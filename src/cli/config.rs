@@ -73,7 +73,7 @@ pub struct Suppress {
     pub module: Option<String>,
     /// A glob over files, relative to the folder of the configuration.
     pub file: Option<String>,
-    /// The reason, for readers only.
+    /// The reason for the suppression, for readers only.
     #[serde(default)]
     pub reason: String,
 }

@@ -65,7 +65,7 @@ pub struct Color {
 /// The value of `--color` and `--table`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// Used on a terminal; color is not used if `TERM` is `dumb`.
+    /// On a terminal, the color or table is used, but no color if `TERM` is `dumb`.
     /// Color is also used if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, and never if `NO_COLOR` is set
     /// (<https://no-color.org>).
     #[default]

@@ -24,7 +24,7 @@ pub fn absolute(path: &Path) -> PathBuf {
 /// Returns `path` relative to `folder`, if it is below that folder.
 pub fn below(path: &Path, folder: &Path) -> Option<String> {
     let (path, folder) = (absolute(path), absolute(folder));
-    // Relative to the root of the file system, a path would look relative to the current folder.
+    // If `folder` is the root of the file system, the returned path would look relative to the current folder.
     folder.parent()?;
     let relative = path.strip_prefix(folder).ok()?;
     (relative != Path::new("")).then(|| slashes(relative))

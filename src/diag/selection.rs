@@ -1,7 +1,7 @@
 //! Selection of rules by code, prefix of codes, or `ALL`.
 
 /// Selected and ignored rules.
-/// The longest matching entry decides; ignoring wins ties.
+/// The longest entry that matches a code decides whether the code is selected or ignored; in a tie, it is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     select: Vec<String>,

@@ -22,7 +22,7 @@ pub struct Matched {
 /// Attributes log findings to `model`.
 ///
 /// `spans` has the positions of the nodes in the ONNX text that the model was read from, if any; `said`
-/// contains the findings so far.
+/// contains the findings that were already made about the model.
 pub fn matched(
     log: &[Finding],
     (model, spans): (&Model, Option<&TextSpans>),

@@ -17,7 +17,7 @@ use crate::torch::trace::Trace;
 /// Lints the functions that `model` was exported from, as far as their sources are available.
 ///
 /// If `said` already has a finding of the same rule at the same line, the finding in `said` is kept, because
-/// the graph is better evidence. It only gets the suggested rewrite of the Python finding.
+/// the graph is better evidence, and gets only the suggested rewrite of the Python finding.
 pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let by_program = exporter::is_torch_export(model);
     lint_lines(lines(model, sources), by_program, sources, said);
@@ -71,7 +71,7 @@ fn lint_lines(
 
 /// Rules about faults that only the tracing exporter causes.
 /// The exporter based on `torch.export` exports the reported code correctly, or rejects it. Only branches on
-/// sizes, and integer fractions of sizes, become constants with both exporters.
+/// sizes, and sizes divided as Python integers, become constants with both exporters.
 const TRACER_ONLY: [RuleId; 12] = [
     rule_ids::BAKED_SHAPE,
     rule_ids::ITEM_BAKED,

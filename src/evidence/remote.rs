@@ -1,4 +1,4 @@
-//! Linting of a remote file, which reads only the needed parts of an ONNX model.
+//! Reading of remote files for linting; ONNX models are read only in part if possible.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::read::onnx;
 use crate::read::sniff::{Kind, sniff};
 use crate::remote::Source;
 
-/// Reads the parts of a remote file that linting needs.
+/// Reads the needed parts of a binary ONNX model if possible; otherwise, reads the whole remote file.
 pub fn read(input: &Input, remote: &Source) -> io::Result<Content> {
     let file = remote.file().map_err(io::Error::other)?;
     let kind = input.kind.unwrap_or_else(|| sniff(&input.name, &file.start()));

@@ -40,8 +40,8 @@ pub use remark::{Input, Kind, PythonType, Remark};
 
 /// Returns findings for the faults that an export log reports, at lines of the user's code.
 ///
-/// `name` is the path of the log; sources are also searched near it. The time is linear in the length of `text`.
-/// Duplicates are merged.
+/// `name` is the path of the log; the directory of the log, and its parent, are also searched for sources.
+/// The time is linear in the length of `text`. Duplicates are merged.
 pub fn read(text: &str, name: &str, sources: &SourceFiles) -> Vec<Finding> {
     remarks(text, name, sources).iter().filter_map(finding::finding).collect()
 }

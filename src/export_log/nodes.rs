@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Node<'a> {
     /// 0-based line of the log.
     pub log_line: usize,
-    /// Index of the graph in the log.
+    /// Number of the graph in the log, from 1; 0 before the first graph.
     pub graph: usize,
     /// Text of the line.
     pub text: &'a str,
@@ -71,8 +71,9 @@ impl<'a> Node<'a> {
 
 /// Returns the node that PyTorch warned about because it changes a size in place.
 ///
-/// In the final graph, readers of the old size read the changed size instead, usually twice (`Add(v, v)`).
-/// If no node reads the changed size, returns the first arithmetic on a size.
+/// In the final graph, nodes that used the old size use the changed size instead. If a node has the changed
+/// size as both operands (`Add(v, v)`), returns the producer of that size; otherwise, returns the first
+/// arithmetic node on a size.
 pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     let mut sizes = FxHashSet::default();
     let mut first = None;

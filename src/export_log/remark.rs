@@ -81,7 +81,7 @@ pub enum Kind {
     Unsupported { operator: String, opset: Option<u32>, since: Option<u32> },
     /// A `torch.autograd.Function` without `symbolic`.
     PythonOperator { name: String },
-    /// A dictionary or a string among the outputs.
+    /// A dictionary or a string among the outputs; `fatal` if the export failed because of it.
     DictOutput { fatal: bool },
     /// The exception "output of traced region did not have observable data dependence with trace inputs".
     ConstantOutput,

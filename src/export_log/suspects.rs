@@ -1,4 +1,4 @@
-//! Search for the source line of an exception that does not name one.
+//! Search for the source line of an exception that names no line.
 //!
 //! The script that ran the export is searched, and the modules that the script imports.
 
@@ -21,7 +21,7 @@ pub struct Suspects<'a> {
     near: SourceFiles,
     /// File name of the log, which is often that of the model.
     log: &'a str,
-    /// Results of earlier searches.
+    /// Line found by each earlier search, by fault and callers (`file:line`, joined by line feeds).
     known: RefCell<FxHashMap<(Kind, String), Option<SourcePlace>>>,
 }
 

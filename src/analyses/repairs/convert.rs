@@ -1,6 +1,6 @@
 //! Conversion of a single node that is written for another opset than that of its model.
 //!
-//! A model of this node alone, at the opset that it is written for, is converted by the rules of `onnx-fix --opset`.
+//! The rules of `onnx-fix --opset` convert a model of the node alone, at the opset that the node is written for.
 
 use std::sync::{Arc, LazyLock};
 

@@ -12,7 +12,7 @@ pub struct OtherOpset {
     pub own: i64,
     /// Opset of ai.onnx that the model imports.
     pub model: i64,
-    /// First node that ONNX Runtime rejects, or else the first node with another meaning.
+    /// First node that ONNX Runtime rejects, or else the first with another meaning at the model's opset.
     pub node: NodeId,
     /// Whether ONNX Runtime rejects the node, because it is not valid at the opset of the model.
     pub is_refused: bool,

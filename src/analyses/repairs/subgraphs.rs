@@ -74,7 +74,7 @@ pub fn misdeclared_inputs(model: &Model, facts: &Facts) -> Vec<MisdeclaredInput>
     found
 }
 
-/// Returns the casts at the ends of branches that give an output of an `If` one type.
+/// Returns the casts by which both branches of an `If` return the same type for an output.
 ///
 /// The types of both branches are promoted to one type, as PyTorch promotes the types of two tensors.
 pub fn branch_casts(cx: &LintContext, id: NodeId, output: usize) -> Option<Vec<OutputRepair>> {
@@ -128,7 +128,7 @@ pub fn state_cast(
     })
 }
 
-/// Returns the casts in subgraphs that give branches and loop states one type.
+/// Returns the casts in subgraphs by which branches return, and loop states keep, a single type.
 pub fn type_repairs(cx: &LintContext) -> Vec<OutputRepair> {
     let mut repairs: Vec<OutputRepair> = Vec::new();
     for (node, fault) in &cx.facts.faults {

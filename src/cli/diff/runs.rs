@@ -68,7 +68,7 @@ fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
     match numbers::compare(a, b, &claim) {
         Outcome::Equal => Ok(seen(true, None)),
         Outcome::Differs(what) => {
-            // The text ends with the inputs, which may be long: drop them.
+            // The description of the difference ends with the inputs, which are dropped, because they may be long.
             let what = what.split(", on ").next().unwrap_or_default().to_owned();
             Ok(seen(false, Some(what)))
         }

@@ -203,10 +203,10 @@ pub struct Args {
     /// Make an axis of an input dynamic in the whole model: `images:0=batch`; may be repeated
     ///
     /// By default, the first axis of an input, and any axis of size 1, holds samples: each sample is computed
-    /// by itself. Along any other axis, a model may combine elements. `x:0=T:size` and `x:1=N:samples` override
-    /// the default role of an axis. Axes with the same name have the same size. If nodes hard-code the size or
-    /// combine samples, the nodes are reported, and nothing is written; `onnx-lint --dynamic` reports the
-    /// nodes beforehand.
+    /// by itself. Along an axis that does not hold samples, a model may combine elements. `x:0=T:size` and
+    /// `x:1=N:samples` override the default role of an axis. Axes with the same name have the same size. If nodes
+    /// hard-code the size or combine samples, the nodes are reported, and nothing is written; `onnx-lint --dynamic`
+    /// reports the nodes beforehand.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 

@@ -94,7 +94,7 @@ pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
 /// The work on one input.
 struct Task<'a> {
     input: &'a Path,
-    /// The output file; `None` if the result is not saved.
+    /// The output file; `None` if the fixed model is not saved.
     target: Option<PathBuf>,
     settings: Arc<Settings>,
     progress: &'a Progress,
@@ -108,7 +108,7 @@ struct Settings {
     options: Options,
     /// Rules of `--ignore`.
     ignored: Selection,
-    /// Settings of the linter, which finds the errors that remain in the result.
+    /// Settings of the linter, which finds the errors that remain in the fixed model.
     lint: settings::Settings,
 }
 
@@ -123,7 +123,7 @@ pub struct Done {
     /// The findings rendered in `said`.
     pub findings: Vec<Finding>,
     pub report: Option<Report>,
-    /// Whether the result was written to its file or to `output`.
+    /// Whether the fixed model was written to its file or to `output`.
     pub is_written: bool,
     pub ended: Result<Status, Failure>,
 }
@@ -255,7 +255,7 @@ impl Task<'_> {
                 "--in-place: a PyTorch program cannot be replaced by a model; write to a file with -o",
             ));
         }
-        // If `--to` reads external data to convert it, the result stores its weights as external data, too.
+        // If `--to` reads external data to convert it, the fixed model stores its weights as external data, too.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, rules));
@@ -289,7 +289,7 @@ impl Task<'_> {
         ended
     }
 
-    /// Verifies, saves and reports the result.
+    /// Verifies, saves and reports the fixed model.
     fn finish(
         &self,
         args: &Args,
@@ -340,7 +340,7 @@ impl Task<'_> {
         Ok(status)
     }
 
-    /// Returns the errors in the result.
+    /// Returns the errors in the fixed model.
     fn remaining(
         &self,
         (source, fetched): (&ModelFile, &Fetched),

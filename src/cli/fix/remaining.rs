@@ -25,10 +25,10 @@ const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
 
 /// Family of rules about the export: failures at some sizes only, or results that differ from PyTorch.
 ///
-/// Errors of this family do not prevent writing a result, because it works wherever the source works.
+/// Errors of this family do not prevent writing a model, because it works at all sizes at which the source works.
 const PARTIAL: &str = "EXP";
 
-/// Errors in a result.
+/// Errors in a fixed model.
 #[derive(Debug, Default)]
 pub struct Remaining {
     /// The errors that are not suppressed.
@@ -43,12 +43,12 @@ impl Remaining {
         self.errors.iter().any(|error| !error.code.starts_with(PARTIAL))
     }
 
-    /// Returns true if the result may be written.
+    /// Returns true if the fixed model may be written.
     pub fn may_write(&self, allow_errors: bool) -> bool {
         !self.is_fatal() || (allow_errors && self.new == 0)
     }
 
-    /// Returns the line that states the number of errors, and whether the result is written to `target`.
+    /// Returns the line with the number of errors, which also tells whether `target` is written.
     pub fn verdict(&self, source: &str, target: Option<&Path>, is_written: bool) -> String {
         let (count, many) = (counted(self.errors.len(), "error"), self.errors.len() > 1);
         let remain = if many { "remain" } else { "remains" };
@@ -91,7 +91,7 @@ pub struct Linter<'a> {
 impl Linter<'_> {
     /// Lints the result of fixing `source`, and returns the errors that are not suppressed.
     ///
-    /// `result` is `None` if nothing changed. A suppression in the source also applies to the same error in the result.
+    /// `result` is `None` if nothing changed. A suppression in the source also applies to the same error in `result`.
     pub fn remaining(&self, source: &ModelFile, result: Option<&Model>, options: &Options) -> Remaining {
         let all = self.errors_in_file(source);
         let Some(result) = result else {

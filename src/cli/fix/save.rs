@@ -1,4 +1,4 @@
-//! Writes the result to a file or to memory.
+//! Writes the fixed model to a file or to memory.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::cli::Failure;
 use crate::files::{ModelFile, ModelFormat, SaveError, Saving};
 use crate::fix::Outcome;
 
-/// Encodes the result in the format of `source`, as consecutive chunks.
+/// Encodes the fixed model in the format of `source`, as consecutive chunks.
 pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result<Vec<Bytes>, Failure> {
     if is_as_is(source, outcome, saving, source.form) {
         return Ok(vec![source.bytes.clone()]);
@@ -28,7 +28,7 @@ fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: ModelF
     !outcome.changed && !saving.external && form == source.form
 }
 
-/// Writes the result to `target`. No file is replaced before everything is written.
+/// Writes the fixed model to `target`. No file is replaced before everything is written.
 pub fn save(source: &ModelFile, outcome: &Outcome, saving: &Saving, target: &Path) -> Result<(), Failure> {
     let saved = match is_as_is(source, outcome, saving, saving.form_at(target)) {
         true => saving.save_as_is(&source.bytes, &outcome.model, target),

@@ -21,7 +21,7 @@ use crate::graph::Model;
 /// Maximum number of operators, texts or rules in a list.
 const LISTED: usize = 8;
 
-/// Minimum width of the last column; narrower terminals get lines that are too long.
+/// Minimum width of the last column, even if lines become longer than the terminal is wide.
 const MIN_TEXT: usize = 24;
 
 /// Renders the summary for standard error.
@@ -99,7 +99,7 @@ struct Row<'a> {
     count: usize,
     /// Operators or descriptions, with their counts.
     texts: IndexMap<&'a str, usize>,
-    /// Other rules that contributed, with their counts.
+    /// Other rules that contributed to these changes, with their counts.
     also: IndexMap<&'a str, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The table of operators and sizes of the input model and the result.
+//! The table of operators and sizes of the input model and the fixed model.
 
 use super::display::Display;
 use super::operators::Operator;

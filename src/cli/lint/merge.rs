@@ -63,8 +63,8 @@ pub struct OfFile {
     pub hidden: Vec<Located>,
 }
 
-/// A finding of a model: the index of its file, whether it is in `shown` (or in `hidden`), and its
-/// index in the list that contains it.
+/// Position of a finding of a model: the index of the file, whether the finding is in `shown` (else in
+/// `hidden`), and its index in this list.
 type Index = (usize, bool, usize);
 
 /// Removes and returns the findings of Python sources that are the same as a finding of a model.

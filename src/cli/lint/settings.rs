@@ -113,8 +113,8 @@ impl Settings {
 
     /// Returns true if a suppression of these rules may be reported when it suppresses nothing.
     ///
-    /// Only rules that can report findings in this run count, which may depend on an option. There must be at
-    /// least one such rule, and all such rules must be enabled for the file.
+    /// With the options of this run, at least one of the rules must be able to report findings, and each rule that is
+    /// able to must be enabled for the file.
     pub fn judges(&self, input: &Input, codes: &Selection) -> bool {
         let rules =
             rule_ids::ALL.iter().map(|rule| rule.code).chain(self.rules.iter().map(|rule| &*rule.code));
@@ -156,7 +156,7 @@ impl Settings {
 
     /// Returns the configured severity of a rule, else `own`; `None` if the rule is off.
     ///
-    /// The longest matching prefix decides.
+    /// The severity that is configured for the longest matching prefix applies.
     pub fn level(&self, code: &str, own: Level) -> Option<Level> {
         let given = self.levels.iter().filter(|(word, _)| *word == "ALL" || code.starts_with(&**word));
         let length = |word: &str| if word == "ALL" { 0 } else { word.len() };

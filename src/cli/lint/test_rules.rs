@@ -75,7 +75,7 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     Ok(if failed == 0 { Status::Clean } else { Status::Found })
 }
 
-/// Creates the finding of an example that fails. The lines after the first of `why` become notes.
+/// Creates the finding of an example that fails; each line of `why` after the first becomes a note.
 fn fault(rule: &Rule, example: &Example, why: &str) -> Finding {
     let mut lines = why.lines();
     let summary = lines.next().unwrap_or_default();
@@ -85,7 +85,7 @@ fn fault(rule: &Rule, example: &Example, why: &str) -> Finding {
 
 fn unjudged(rule: &Rule, example: &Example, why: &str) -> Finding {
     let name = &example.name;
-    let message = format!("ONNX Runtime does not load the result of the example \"{name}\": {why}");
+    let message = format!("ONNX Runtime does not load the rewritten model of the example \"{name}\": {why}");
     finding(rule, example, Level::Info, message)
 }
 

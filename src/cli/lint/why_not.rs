@@ -57,7 +57,7 @@ fn find(model: &Model, name: &str) -> Option<NodeId> {
 }
 
 /// Returns the reason for which each direction fails; empty if one matches.
-/// If a pattern has alternatives, only the one that got furthest is explained.
+/// If a pattern has alternatives, only the failure of the alternative that matches furthest is returned.
 fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
     let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);

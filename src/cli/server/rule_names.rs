@@ -98,10 +98,10 @@ const DEPTH: usize = 4;
 /// Maximum number of files and folders to search for rules.
 const MOST_ENTRIES: usize = 10_000;
 
-/// Returns the other rule files around a file, without unreadable ones.
+/// Returns the readable rule files of the set of rules that contains `file`, without `file` itself.
 ///
-/// The rule files are below the nearest folder that has a subfolder `lib` with rule files, or else below the
-/// folder of the file.
+/// The set is below the nearest folder that has a subfolder `lib` with rule files, or else below the folder of
+/// `file`.
 pub fn around(file: &Path) -> Vec<(PathBuf, String)> {
     let is_rules = |path: &Path| path.extension().is_some_and(|end| end == EXTENSION);
     let below = |folder: &Path, depth: usize| {

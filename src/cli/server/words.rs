@@ -70,8 +70,8 @@ pub const SAFETIES: [Word; 3] = [
 
 /// Outcomes of examples.
 pub const OUTCOMES: [Word; 4] = [
-    ("equivalent", "the rule matches, and results are equal"),
-    ("rewrites_to", "the result equals these nodes, except for names"),
+    ("equivalent", "the rule matches, and the rewritten model computes equal results"),
+    ("rewrites_to", "the rule produces these nodes, except for their names"),
     ("no_match", "the rule does not match"),
     ("reports", "the messages that the rule reports"),
 ];
@@ -84,12 +84,12 @@ pub fn meaning(word: &str) -> Option<&'static str> {
     known.or_else(assumed)
 }
 
-/// Returns the signature and documentation of a function of expressions.
+/// Returns the signature and documentation of a function that can be called in rule expressions.
 pub fn function(func: Func) -> String {
     format!("```onnx-rule\n{}\n```\n{}", signature(func), func.docs().trim())
 }
 
-/// Returns the signature of a function of expressions.
+/// Returns the signature of a function that can be called in rule expressions.
 pub fn signature(func: Func) -> String {
     let (least, _) = func.arity();
     let argument = |(at, arg): (usize, &Arg)| {

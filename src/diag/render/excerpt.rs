@@ -56,8 +56,8 @@ impl Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();
         let start = (column as usize).wrapping_sub(1);
-        // An error at the end of the line points one column past the end. A column further right does not belong
-        // to this line.
+        // An error at the end of the line points one column past the end. A column beyond that one is not in this
+        // line.
         if column == 0 || start > line.chars().count() {
             return Excerpt::around(line, whole, room);
         }

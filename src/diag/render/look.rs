@@ -13,7 +13,7 @@ pub struct Look {
     pub quiet: bool,
 }
 
-/// Minimum width; narrower terminals get lines that are too long.
+/// Minimum width of the output, even if lines become longer than the terminal is wide.
 const LEAST_WIDTH: usize = 40;
 
 impl Look {

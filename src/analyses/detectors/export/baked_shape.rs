@@ -73,7 +73,7 @@ fn label(cx: &LintContext, found: &Baked) -> String {
     let Demand { size, fixed, kind, input } = &found.demand;
     match (kind, &found.counterexample) {
         (Kind::Declared(output), _) => {
-            format!("output `{}` is declared with size {size} on this axis", cx.name(*output))
+            format!("output `{}` declares the dynamic dimension `{size}` on this axis", cx.name(*output))
         }
         (Kind::Halves, Some(at)) if let Some(node) = found.met => {
             let node = cx.node_name(node);
@@ -123,7 +123,7 @@ fn help(op: &str, input: usize) -> &'static str {
             "pass the lengths as a tensor input of `forward`, without .tolist() or int(), to pack_padded_sequence"
         }
         "GRU" | "LSTM" | "RNN" => {
-            "create the initial state with the batch size of the sequence: x.new_zeros(n, x.shape[1], h)"
+            "create the initial state with the batch size of the sequence: x.shape[1], or x.shape[0] with batch_first=True"
         }
         "Slice" => "slice at a computed size, without `int()`: x.chunk(2, dim=1), or x[:, : x.shape[1] // 2]",
         "Split" => {
@@ -248,7 +248,7 @@ fn is_proved(found: &Baked) -> bool {
     fails && found.free.named && found.counterexample.is_some()
 }
 
-/// Returns the symbol that a size constraint fixes, and its value; `None` unless there is one symbol.
+/// Returns a symbol and its required value, if the constraint determines exactly one symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

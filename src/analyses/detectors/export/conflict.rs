@@ -103,7 +103,7 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
     axes.filter_map(conflict).collect()
 }
 
-/// Returns the node that introduced a size into a shape, and the value of `made_by` for it.
+/// Returns the node that introduced `size` into a shape, and the result of `made_by` for this node.
 ///
 /// The search ends where a weight also has the size, because the size may come from the weight.
 fn cause<T>(
@@ -155,8 +155,8 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
 
 /// Returns the index of the constant operand that gives the result of a node its static size.
 ///
-/// Such operands are a coordinate grid that is scaled, and a table that is written to. A constant with a single axis
-/// longer than 1 is not returned, because it is usually a parameter for the features of that axis.
+/// The operand is, for example, a coordinate grid that is scaled, or a table that is written to. A constant with at
+/// most one axis longer than 1 is not returned, because it is usually a parameter with one value per feature.
 fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, reach, .. } = demands;
     let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));

@@ -27,9 +27,9 @@ pub struct Demand {
 /// Kind of a size constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The sizes of an axis must be equal, or the dynamic one must be 1.
+    /// The inputs must have equal sizes on an axis, or the dynamic size must be 1.
     Broadcast,
-    /// The sizes of an axis must be equal.
+    /// The inputs must have equal sizes on an axis.
     Equal,
     /// The element counts of the input and the target of a Reshape must be equal.
     Elements,
@@ -37,14 +37,14 @@ pub enum Kind {
     Moves,
     /// Like `Moves`, but the Reshape fails unless its constants divide the element count.
     Divides,
-    /// Like `Divides`, but blocks of the result contain parts of rows if all dynamic sizes are `at`.
+    /// Like `Divides`, but if all dynamic sizes are `at`, some block of the result has a part of a row.
     Mixes { at: i64 },
     /// A Reshape has -1 for the batch, and constants for the dynamic sizes of later axes.
     Leads,
     /// The batch axis is resampled to a static number of rows.
     Resamples,
-    /// The axis is split into two parts, at half of the required size. The parts must have equal sizes, or
-    /// the second part must have size 1.
+    /// The axis is split into two parts, at half of the required size. The two parts of the axis must have
+    /// equal sizes, or the second part must have size 1.
     Halves,
     /// The given model output is declared with the dynamic size.
     Declared(ValueId),
@@ -97,7 +97,7 @@ impl Demands<'_> {
         }
     }
 
-    /// Returns the size constraints of a node that result from sizes that an earlier node made static.
+    /// Returns the size constraints that inputs made static by earlier nodes cause at a node.
     pub fn of_handed_on(&self, node: &Node) -> Vec<Demand> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
@@ -140,8 +140,8 @@ impl Demands<'_> {
     /// Returns the size constraints of inputs that broadcast along all axes except the last `core`.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        // Compare with each distinct shape once: even a node with many inputs has few distinct shapes. Equal
-        // shapes cause no constraint.
+        // Each input is compared with the distinct shapes of all inputs: even a node with many inputs has few
+        // distinct shapes. Equal shapes cause no constraint.
         let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
         let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
@@ -159,7 +159,7 @@ impl Demands<'_> {
 
     /// Returns the size constraint of a left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
     ///
-    /// The right matrix is not checked, because a constant there is a weight of the features.
+    /// The right matrix is not checked, because a constant right matrix is usually a weight.
     fn contracted(&self, node: &Node, maker: Maker) -> Option<Demand> {
         let ([.., _, columns], [.., rows, _]) =
             (self.dims(node, 0).filter(|_| self.is_made(node, 0, maker))?, self.dims(node, 1)?)
@@ -169,9 +169,9 @@ impl Demands<'_> {
         self.demand(0, rows, columns, Kind::Equal)
     }
 
-    /// Whether a constant has a traced size, and is not a parameter of features.
+    /// Whether a constant has a traced size, and is not a parameter with one value per feature.
     ///
-    /// A constant with a single axis longer than 1 is a parameter, unless the constraint is on a batch size.
+    /// A constant with at most one axis longer than 1 counts as a parameter, unless the constraint is on a batch size.
     fn is_more_than_a_parameter(&self, constant: &[Size], demand: &Demand) -> bool {
         let one = Some(Dim::known(1));
         let along = constant.iter().filter(|size| **size != one).count();
@@ -235,7 +235,7 @@ impl Demands<'_> {
         };
         let axes = || of_data.iter().rev().zip(target.iter().rev());
         let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
-        // The input can be a constant of the traced size, such as zeros for a state, with a dynamic target.
+        // If the target is dynamic, the input can be a constant of the traced size, such as zeros for a state.
         let is_constant = self.is_cause(node, 0);
         let by_data =
             axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));

@@ -70,10 +70,10 @@ impl<'a> DynamicDims<'a> {
         dim.symbols().all(|symbol| self.sizes.contains_key(symbol))
     }
 
-    /// Returns true if two sizes are equal at large values of their symbols, as `min(3, time)` and 3 are.
+    /// Returns true if two sizes are equal when their symbols are large, as `min(3, time)` and 3 are.
     ///
-    /// A constant that equals a size at large values is usually the length of a slice, and the model only
-    /// fails for short inputs.
+    /// If `size` equals the constant `fixed` for all long inputs, the constant is usually the length of a slice, and
+    /// the model only fails for short inputs.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
         LARGE.iter().all(|&large| {
             let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));

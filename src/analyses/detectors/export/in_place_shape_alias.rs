@@ -1,8 +1,8 @@
 //! EXP003: in-place changes of a traced size, which also change its aliases.
 //!
-//! In `n = x.shape[1]; m = n; m += 2`, tracing represents `x.shape[1]` as a tensor, so `m += 2` also changes `n`.
-//! Without tracing, `n` and `m` are independent numbers. A traced graph therefore contains the changed size in place of
-//! the original one, and an operator on `n` and `m` receives the changed size as both operands.
+//! Tracing represents `x.shape[1]` as a tensor, so in `n = x.shape[1]; m = n; m += 2`, the last statement also changes
+//! `n`, which remains the original size without tracing. In the traced graph, an operator on both variables therefore
+//! receives the changed size as both operands.
 
 use super::Detector;
 use crate::analyses::LintContext;
@@ -15,7 +15,7 @@ use crate::graph::{Node, NodeId, ValueId};
 /// Detector of EXP003.
 pub const DETECTOR: Detector = Detector { rules: &[IN_PLACE_SHAPE_ALIAS], run };
 
-/// Maximum number of nodes between a size and its Shape.
+/// Maximum number of nodes from a size back to its Shape node, which is included.
 const MAX_STEPS: usize = 8;
 
 /// Changed size that is both operands of an operator.

@@ -22,9 +22,9 @@ impl Demands<'_> {
         (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
     }
 
-    /// Returns the size constraint of a target with a constant for a dynamic size, and a later -1.
+    /// Returns the constraint of a Reshape whose target makes a dynamic size constant before a -1.
     ///
-    /// Example: a Reshape of `[batch, 6]` to `{3, -1}`.
+    /// A Reshape of `[batch, 6]` to `{3, -1}` makes the batch size 3.
     fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
         let (size, fixed) = (from.get(place)?, target[place].clone()?);
@@ -50,10 +50,10 @@ impl Demands<'_> {
         Some(Demand { input: 1, size: size.clone(), fixed, kind })
     }
 
-    /// Returns a number such that blocks of the result split rows if all dynamic sizes equal it.
+    /// Returns a value of all dynamic sizes at which some block of the result has a part of a row.
     ///
-    /// `row` is the shape of a row. The sizes before the -1 in `target` split `rows` into blocks. At this value,
-    /// neither the number of rows nor the number of blocks divides the other.
+    /// `row` is the shape of a row. The sizes before the -1 in `target` split `rows` into blocks. At the returned
+    /// value, neither the number of rows nor the number of blocks divides the other.
     fn mixing_size(&self, rows: &Dim, row: &[Dim], target: &[Size]) -> Option<i64> {
         let inferred = target.iter().position(|size| *size == Some(Dim::known(-1)))?;
         let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);
@@ -67,13 +67,13 @@ impl Demands<'_> {
         })
     }
 
-    /// Returns the constraint of a target with -1 for the batch, and constants for dynamic axes.
+    /// Returns the constraint of a Reshape target with -1 for the batch, and constants for dynamic axes.
     ///
-    /// Examples are `{-1, 3, 64}` and `{-1, 192}` for `[batch, 3, height, width]`. At other heights and widths, -1 is
-    /// not the batch size.
+    /// Such targets of `[batch, 3, height, width]` are `{-1, 3, 64}` and `{-1, 192}`: unless height times width is
+    /// 64, the -1 is not the batch size.
     ///
-    /// The target must keep the channels, or flatten them with at least two dynamic axes. Other targets may
-    /// be intended: a Reshape of `[batch, length, 8]` to `{-1, 64}` splits the sequence into chunks.
+    /// The target must keep the channels, or flatten them with at least two dynamic axes. A target that does neither
+    /// may be intended: a Reshape of `[batch, length, 8]` to `{-1, 64}` splits the sequence into chunks.
     fn flattened(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let (_, behind) = target.split_first().filter(|(lead, _)| **lead == Some(Dim::known(-1)))?;
         let numbers: Vec<i64> = behind.iter().map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
@@ -114,9 +114,9 @@ pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     Some(target.into_iter().enumerate().map(resolve).collect())
 }
 
-/// Returns the target of a Reshape with 0 in place of a hard-coded dynamic size, as text.
+/// Returns, as text, a Reshape target in which 0 replaces a hard-coded dynamic size.
 ///
-/// Returns `None` unless this target is proved to work at every size.
+/// Returns `None` unless the new target is proved to work at every size.
 pub fn mended_target(cx: &LintContext, node: &Node) -> Option<String> {
     if &*node.op_type != "Reshape" {
         return None;

@@ -44,7 +44,7 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Option<Conflict> {
 
 /// Returns the Slice along one axis with step 1 from which a value derives.
 ///
-/// Follows up to [`MAX_STEPS`] unary nodes that preserve the shape.
+/// Visits at most [`MAX_STEPS`] nodes: the Slice, and unary nodes after it that preserve the shape.
 fn part(cx: &LintContext, value: ValueId) -> Option<Part> {
     let mut at = value;
     for _ in 0..MAX_STEPS {

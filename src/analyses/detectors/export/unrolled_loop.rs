@@ -23,7 +23,7 @@ use crate::infer::Fact;
 /// Detector of EXP007.
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 
-/// Minimum number of steps of a loop.
+/// Minimum number of steps of a loop along a dynamic axis.
 ///
 /// Fewer steps are more likely written by hand, such as two halves, or query and key.
 const MIN_STEPS: usize = 3;
@@ -73,8 +73,8 @@ fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
         found.body
     );
     let free = free_length(cx, found.series);
-    // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all dimensions
-    // are static, their sizes may be those of the example input only.
+    // If the looped axis is static, but the model has dynamic dimensions, the steps are valid for every input. If all
+    // dimensions are static, their sizes may be those of the example input only.
     let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
     let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
@@ -137,7 +137,7 @@ fn leads_into(cx: &LintContext, mut value: ValueId, is_in_loop: &[bool]) -> bool
     false
 }
 
-/// Returns the taps of a node.
+/// Returns the slices (taps) that a node takes at constant positions, each with its series.
 fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
     let ints = |input: usize| -> Option<Vec<i64>> {
         let ints = cx.input(node, input).and_then(Fact::as_ints)?;
@@ -205,7 +205,7 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
     Some(Unrolled { series, first: taps[0].node, steps, body: first.ops.len(), recurrent: walk.recurrent })
 }
 
-/// Nodes of a step, for comparison.
+/// Nodes of a step, for comparison with other steps.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Signature {
     /// Sorted hashes of the nodes.
@@ -227,9 +227,9 @@ impl Signature {
     }
 }
 
-/// Nodes that depend on taps.
+/// Nodes that depend on the slices of a series, with their steps.
 struct Walk {
-    /// Index of the last tap that each node depends on.
+    /// Step of each node: the index of the last slice that the node depends on.
     step_of: BTreeMap<NodeId, usize>,
     /// Whether a step uses the previous one for more than the accumulation of results.
     recurrent: bool,

@@ -30,7 +30,7 @@ const FEW: i64 = 3;
 enum Met {
     /// A constant index contains duplicates.
     Always,
-    /// The model interface allows these sizes, at which there are more values than elements to write to.
+    /// At the given input sizes, which are allowed, there are more values than elements to write to.
     Crowded(String),
 }
 

@@ -18,7 +18,7 @@ pub const DETECTOR: Detector = Detector { rules: &[NEGATIVE_INDEX], run };
 
 /// Maximum number of terms of a linear index; tensors have fewer axes.
 const MAX_TERMS: usize = 16;
-/// Maximum number of nodes between a factor and the Shape that it derives from.
+/// Maximum number of nodes from a factor back to its Shape node, which is included.
 const MAX_STEPS: usize = 8;
 
 fn wrong_row(cx: &LintContext, gather: NodeId, sum: NodeId, input: usize, index: i64) -> Finding {

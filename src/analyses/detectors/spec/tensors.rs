@@ -75,7 +75,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the fault of a tensor, as text that follows its name. Elements are not read.
+/// Returns the fault of a tensor, as text that follows its name; does not read the elements.
 fn fault(tensor: &Tensor) -> Option<String> {
     let Some(elem) = tensor.elem() else {
         return Some(match tensor.data_type {

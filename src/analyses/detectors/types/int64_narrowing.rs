@@ -22,8 +22,8 @@ fn finding(cx: &LintContext, node: NodeId, input: usize, value: ValueId, number:
 fn run(cx: &LintContext, sink: &mut Sink) {
     let mut seen = FxHashSet::default();
     for (id, node) in cx.nodes() {
-        // The end of `x[2:]` is exported as the maximum int64. Clamped to int32, this end is still past the
-        // last element.
+        // The end of `x[2:]` is exported as the maximum int64, which is past the last element even if it is
+        // clamped to int32.
         if node.is("Slice") {
             continue;
         }

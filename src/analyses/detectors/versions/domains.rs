@@ -47,8 +47,10 @@ fn unknown_domain(cx: &LintContext, node: NodeId, domain: &str, ops: &[&str]) ->
 fn python_op(cx: &LintContext, node: NodeId) -> Finding {
     let name = cx.model.nodes[node].attr("name").and_then(|name| name.as_str().map(str::to_owned));
     let called = name.map_or(String::new(), |name| format!(" `{name}`"));
-    let message =
-        format!("`{}` calls the Python function{called}, which no runtime supports", cx.node_name(node));
+    let message = format!(
+        "`{}` calls the Python function{called}, which no inference runtime supports",
+        cx.node_name(node)
+    );
     cx.at_node(PYTHON_OP, node, Part::Op, message)
         .label("unconverted Python call")
         .help("give the `torch.autograd.Function` a `symbolic` method, or write its `forward` with supported operators")

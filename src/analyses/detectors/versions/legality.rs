@@ -77,7 +77,7 @@ fn default_attributes(cx: &LintContext, id: NodeId, op: &OpUse, here: Bound) -> 
         .collect()
 }
 
-/// Returns the [`Obstacle`] that `schema::legal` finds, and all others of the schema at `opset`.
+/// Returns the [`Obstacle`] that `schema::legal` finds, and all further obstacles at `opset`.
 ///
 /// Several operands with one unsupported type count as one [`Obstacle`].
 fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {

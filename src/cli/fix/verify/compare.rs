@@ -29,7 +29,7 @@ pub enum Compared {
 }
 
 impl Compared {
-    /// Returns true if no difference was found.
+    /// Returns true unless the values differ by more than the tolerance; unread values count as equal.
     pub fn is_equal(&self) -> bool {
         !matches!(self, Compared::Different(_))
     }
@@ -282,7 +282,7 @@ mod tests {
         check(&[f64::INFINITY], &[1e30], false);
         check(&[0.0], &[f64::NAN], false);
         check(&[0.0], &[1e-30], true);
-        // A sum that is 0 in one order may be slightly off in another.
+        // A sum that is 0 may differ slightly from 0 if its terms are added in another order.
         check(&[0.0, 1e-9], &[2e-8, 0.0], true);
         check(&[0.0], &[1e-4], false);
     }

@@ -23,8 +23,8 @@ pub struct Choice {
 
 /// Creates a value for each input of `session`, by name.
 ///
-/// `fixed` is the session of the other model. A dimension that is symbolic in `session` and static in `fixed`
-/// gets the static size.
+/// A dimension that is symbolic in `session`, and static in the session `fixed` of the model to compare with, gets
+/// the static size.
 pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);

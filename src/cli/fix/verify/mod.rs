@@ -1,4 +1,4 @@
-//! `--verify`: runs the input model and the result in ONNX Runtime, at several sizes.
+//! `--verify`: runs the input model and the fixed model in ONNX Runtime, at several sizes.
 
 pub mod arrays;
 mod compare;
@@ -60,14 +60,15 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// Runs `before` and the result, and compares their outputs.
+/// Runs the input model `before` and the fixed model, and compares their outputs.
 ///
-/// Differences are errors, or warnings if unsafe fixes were applied. Other findings below level error state
-/// what was compared, or why nothing was compared.
+/// A difference is an error, or a warning if unsafe fixes were applied. Further findings below level error
+/// state what was compared, or why outputs were not compared.
 ///
 /// `folder` has the external data of `before`.
 ///
-/// A result that does not run at a size at which the input model runs is an error, even after unsafe fixes.
+/// If the fixed model does not run at a size at which the input model runs, the finding is an error, even after
+/// unsafe fixes.
 pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
     let open = |model: &Model| open(&environment, folder, model);
@@ -75,7 +76,7 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
         Ok(session) => session,
         Err(error) => {
             let level = if open(before).is_ok() { Level::Error } else { Level::Info };
-            let message = format!("ONNX Runtime does not load the result: {error}");
+            let message = format!("ONNX Runtime does not load the fixed model: {error}");
             return Ok(vec![finding(level, message)]);
         }
     };
@@ -87,7 +88,7 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
             Ok(compared.map_or_else(|error| vec![*error], |verdict| verdict.findings()))
         }
         Err(error) => {
-            let message = format!("ONNX Runtime loads the result, but not the input: {error}");
+            let message = format!("ONNX Runtime loads the fixed model, but not the input model: {error}");
             Ok(vec![finding(Level::Info, message)])
         }
     }
@@ -162,7 +163,8 @@ fn compare_runs(
         match runs {
             Some(Err(error)) => return Err(error),
             Some(Ok(())) => {}
-            // The input model does not run at this size. The result can run if a fix made the size dynamic.
+            // If the input model does not run at this size, the fixed model can still run if a fix made the
+            // size dynamic.
             None if has_sizes => {
                 set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict)
             }
@@ -172,7 +174,7 @@ fn compare_runs(
             break;
         }
     }
-    // No dimension is symbolic in both models, so the symbolic ones of the result are static in the input model.
+    // No dimension is symbolic in both models, so a symbolic dimension of the fixed model is static in the input model.
     if !has_sizes && has_free_dims(after, after) {
         for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
@@ -181,7 +183,9 @@ fn compare_runs(
     Ok(verdict)
 }
 
-/// Records a size at which the input model does not run, if the result runs at this size.
+/// Records a size if the fixed model runs at this size.
+///
+/// The input model does not run at this size, or has only static sizes.
 fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
     if verdict.only_after.len() < ENOUGH_RUNS && runs_alone(after, choice) {
         verdict.only_after.push(choice.size);

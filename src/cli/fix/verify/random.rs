@@ -26,8 +26,8 @@ fn draws(model: &Model, id: NodeId) -> bool {
     let has_seed = node.attrs.iter().any(|attr| &*attr.name == "seed");
     let is_random = schema::lookup(node.domain(), &node.op_type, u16::MAX)
         .is_some_and(|schema| schema.determinism == Determinism::NonDeterministic);
-    // `Dropout` is random only in training mode, in which two runs of the input model differ, so that the
-    // outputs are skipped.
+    // `Dropout` is random only in training mode. Its outputs are then skipped without this check, because they
+    // differ between two runs of the input model.
     let itself = is_random && !has_seed && !node.is("Dropout");
     itself || node.graphs().flat_map(|body| &model.graphs[body].nodes).any(|&inner| draws(model, inner))
 }

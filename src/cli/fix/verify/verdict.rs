@@ -55,17 +55,17 @@ pub struct Verdict {
     narrowed: Option<TensorElementType>,
     /// The error of the last failed run of the input model.
     pub refusal: String,
-    /// Sizes at which the result runs and the input model does not.
+    /// Sizes at which the fixed model runs and the input model does not.
     pub only_after: Vec<usize>,
     /// Sizes at which all compared outputs are equal.
     equal: Vec<usize>,
     /// Sizes at which an output differs or the second model fails, with a description.
     changed: Vec<(usize, String)>,
-    /// The maximum distance of each output.
+    /// The maximum difference of each output between both models.
     outputs: IndexMap<String, Distance>,
 }
 
-/// The maximum distance of an output over all runs.
+/// The maximum difference of an output between both models, over all runs.
 #[derive(Clone, Debug, PartialEq)]
 enum Distance {
     Random,
@@ -168,7 +168,7 @@ impl Verdict {
         None
     }
 
-    /// Records a run of both models. Fails if the results differ although equal results are promised.
+    /// Records a run of both models. Fails if their outputs differ although equal outputs are promised.
     pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Box<Finding>> {
         let Some(first) = differences.into_iter().next() else {
             self.equal.push(size);
@@ -195,7 +195,8 @@ impl Verdict {
             self.changed.push((size, format!("the second model does not run: {error}")));
             return Ok(());
         }
-        let message = format!("the result does not run{}, but the input does: {error}", self.at(&[size]));
+        let message =
+            format!("the fixed model does not run{}, but the input model does: {error}", self.at(&[size]));
         let finding = finding(Level::Error, message);
         let rules = self.promise.unsafe_rules();
         Err(Box::new(match rules.is_empty() {
@@ -217,7 +218,7 @@ impl Verdict {
         match (self.runs(), self.is_compared()) {
             (0, _) => {
                 let message = format!(
-                    "no output was compared: the input does not run on random inputs: {}",
+                    "no output was compared: the input model does not run on random inputs: {}",
                     self.refusal
                 );
                 said.push(finding(Level::Warning, message));
@@ -225,8 +226,8 @@ impl Verdict {
             (_, false) => {
                 let is_random = |distance: &Distance| *distance == Distance::Random;
                 let why = match self.outputs.values().all(is_random) {
-                    true => "each differs between two runs of the input",
-                    false => "none can be",
+                    true => "each output differs between two runs of the input model",
+                    false => "no output can be compared",
                 };
                 said.push(finding(Level::Warning, format!("no output was compared: {why}")));
             }
@@ -236,11 +237,11 @@ impl Verdict {
             let at = sizes(&self.only_after);
             // An input model without symbolic dimensions runs only at its static sizes.
             let why = if self.has_sizes {
-                "at which the input does not run"
+                "at which the input model does not run"
             } else {
-                "but the input only at its static sizes"
+                "but the input model runs only at its static sizes"
             };
-            said.push(finding(Level::Info, format!("the result runs at {at}, {why}")));
+            said.push(finding(Level::Info, format!("the fixed model runs at {at}, {why}")));
         }
         said
     }
@@ -278,7 +279,7 @@ impl Verdict {
         said
     }
 
-    /// Returns the distances of compared outputs, such as `` `y` exactly, `z` within 3.0e-7 ``.
+    /// Returns the differences of compared outputs, such as `` `y` exactly, `z` within 3.0e-7 ``.
     fn distances(&self) -> String {
         let outputs = self.outputs.iter().filter_map(|(name, distance)| match distance {
             Distance::Random | Distance::Unread => None,

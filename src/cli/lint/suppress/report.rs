@@ -23,9 +23,9 @@ impl Suppressions<'_> {
     /// Reports faults of suppressions.
     ///
     /// An unused comment in Python and an unused entry of a configuration may be meant for a model of another
-    /// run. Such comments and entries are reported only if the run covered the whole project (`is_whole`). An
-    /// unused comment in Python is reported only if the run also included a model, and if no finding refers to
-    /// a missing file of the same name.
+    /// run, so they are reported only if the run covered the whole project (`is_whole`). An unused comment in
+    /// Python is reported only if the run also included a model, and if no finding refers to a missing file of
+    /// the same name.
     pub fn report(mut self, inputs: &[Assigned], is_whole: bool) -> Report {
         let languages: Vec<Option<Language>> = inputs.iter().map(|(input, _)| language(input)).collect();
         let is_python = |language: &Option<Language>| *language == Some(Language::Python);

@@ -105,7 +105,7 @@ fn in_value(tokens: &Tokens, before: usize, source: &Source) -> Vec<CompletionIt
     found
 }
 
-/// Returns the functions and types of expressions.
+/// Returns the functions and types that can be used in rule expressions.
 fn expressions(source: &Source) -> Vec<CompletionItem> {
     let built_in = Func::ALL.iter().map(|&func| {
         let shown = item(func.name(), CompletionItemKind::METHOD, &words::signature(func));

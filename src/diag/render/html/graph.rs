@@ -24,7 +24,7 @@ const LONGEST: usize = 30;
 /// Maximum length of labels.
 const LONGEST_LABEL: usize = 22;
 
-/// Vertical extent of each layer.
+/// Top and bottom of each layer, in pixels.
 type Rows = Vec<(i64, i64)>;
 
 /// Renders the picture as SVG with a text alternative; `id` must be unique in the page.
@@ -79,7 +79,7 @@ fn block(shape: &Shape) -> Block {
     Block { width: widest.max(NARROWEST) as f64, is_input: shape.kind == ShapeKind::Input }
 }
 
-/// Returns the extent of each layer. A layer of edges has a height only if it has labels.
+/// Returns the top and bottom of each layer. A layer of edges has a height only if it has labels.
 fn rows(layout: &Layout, edges: &[Edge]) -> Rows {
     let has_label = |layer: usize| {
         let mut routes = edges.iter().zip(&layout.routes);

@@ -7,7 +7,7 @@
 /// Space between neighbors of a layer.
 const GAP: f64 = 16.0;
 
-/// Number of passes that reorder the layers; twice as many passes move their items.
+/// Number of passes that reorder the items of layers; positions are assigned in twice as many passes.
 const SWEEPS: usize = 10;
 
 /// Width of a shape, and whether it is placed directly above its first user.
