@@ -176,6 +176,7 @@ impl<'t> Machine<'t> {
             self.same_device(&[x, &weight], args.node)?;
             self.same_dtype("MultiheadAttention", &[x, &weight], args.node)?;
         }
+        self.check_memory(layer, x, args)?;
         let memory = |value: Option<&Value<'t>>| value.and_then(Value::tensor).map(|tensor| tensor.memory);
         let (key, value) = (args.get(1, "key").cloned(), memory(args.get(2, "value")));
         if let Some(Value::Tensor(key)) = &key
@@ -186,6 +187,37 @@ impl<'t> Machine<'t> {
         }
         let output = Value::Tensor(Rc::new(self.derived(x)));
         Ok(Value::tuple(vec![output, Value::Unknown]))
+    }
+
+    /// Checks the key and the value of `nn.MultiheadAttention`.
+    fn check_memory(&self, layer: &Value<'t>, x: &Tensor<'t>, args: &Args<'t>) -> Result<(), Stop> {
+        let width = self.setting(layer, "embed_dim").int();
+        for (at, name, own) in [(1, "key", "kdim"), (2, "value", "vdim")] {
+            let Some(Value::Tensor(memory)) = args.get(at, name) else { continue };
+            let Some(shape) = &memory.shape else { continue };
+            let expected = match self.setting(layer, own) {
+                Value::None => width,
+                other => other.int(),
+            };
+            self.last_axis(&format!("{name} of MultiheadAttention"), shape, expected, args)?;
+            let Some(query) = &x.shape else { continue };
+            let batch = match self.truth(&self.setting(layer, "batch_first")) {
+                Some(is_first) if query.len() == 3 => Some(usize::from(!is_first)),
+                _ => None,
+            };
+            let of_batch = |shape: &[Dim]| batch.and_then(|batch| shape.get(batch).copied().flatten());
+            let sizes = of_batch(query).zip(of_batch(shape));
+            if query.len() != shape.len() || sizes.is_some_and(|(query, memory)| query != memory) {
+                let message = format!(
+                    "`MultiheadAttention` expects a query and a {name} of one batch, gets the shapes {} and {}",
+                    shown(query),
+                    shown(shape)
+                );
+                let help = "use equal batch sizes, at the axis that `batch_first` selects";
+                return Err(self.fault(args.node, Fault::shape(message, help)));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the module with the settings of a Transformer's layers, such as `encoder_layer`.

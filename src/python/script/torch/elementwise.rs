@@ -33,9 +33,26 @@ impl<'t> Machine<'t> {
                 _ => Ok(Value::Unknown),
             };
         }
+        if operator == "-" {
+            self.check_subtraction(left, right, node)?;
+        }
         let is_comparison = matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=");
         let divides = operator == "/";
         self.elementwise(&[left.clone(), right.clone()], is_comparison, divides, node)
+    }
+
+    /// Reports a subtraction with a boolean operand.
+    pub fn check_subtraction(&self, left: &Value<'t>, right: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let is_bool = |value: &Value| match value {
+            Value::Tensor(tensor) => tensor.dtype == Some(DType::Bool),
+            value => matches!(value, Value::Bool(_)),
+        };
+        if is_bool(left) || is_bool(right) {
+            let message = "a subtraction of a boolean tensor or number raises";
+            let help = "invert a mask by `~mask`, or convert it first: `mask.float()`";
+            return Err(self.fault(node, Fault::dtype(message, help)));
+        }
+        Ok(())
     }
 
     /// Returns the result of an element-wise operator with broadcasting.
@@ -162,6 +179,10 @@ impl<'t> Machine<'t> {
             let message = format!("`~` expects integers or booleans, gets {dtype}");
             let fault = Fault { kind: "TypeError", ..Fault::dtype(message, "compare first: `x == 0`") };
             return Err(self.fault(node, fault));
+        }
+        if operator == "-" && tensor.dtype == Some(DType::Bool) {
+            let message = "`-` of a boolean tensor raises";
+            return Err(self.fault(node, Fault::dtype(message, "invert a mask by `~mask`")));
         }
         let mut result = tensor.clone();
         result.data = match operator {

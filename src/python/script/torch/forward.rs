@@ -72,6 +72,7 @@ impl<'t> Machine<'t> {
         match (name, weight) {
             ("Linear" | "LazyLinear", Some(weight)) => return self.linear("Linear", x, &weight, node),
             ("Embedding", Some(weight)) => return self.embed(x, &weight, node),
+            ("EmbeddingBag", Some(weight)) => return self.embed_bags(x, &weight, node),
             ("LayerNorm" | "RMSNorm", _) => {
                 let shape = self.setting(layer, "normalized_shape");
                 return self.layer_norm(name, x, &shape, node);
@@ -330,65 +331,5 @@ impl<'t> Machine<'t> {
         let mut derived = self.tensor(x.shape.clone(), x.dtype, x.device.clone());
         derived.unbacked = x.unbacked;
         derived
-    }
-
-    /// Evaluates a lookup in a table.
-    pub fn embed(&mut self, index: &Tensor<'t>, table: &Tensor<'t>, node: tree_sitter::Node<'t>) -> Eval<'t> {
-        self.same_device(&[index, table], node)?;
-        if let Some(dtype) = index.dtype.filter(|dtype| !["int32", "int64"].contains(&dtype.name())) {
-            let message = format!("`Embedding` expects int32 or int64 indices, gets {}", dtype.name());
-            let help = "create the indices with `torch.randint(…)`, or convert them: `.long()`";
-            return Err(self.fault(node, Fault::dtype(message, help)));
-        }
-        self.in_table("Embedding", index, table.dim(0), false, node)?;
-        let shape = index.shape.as_ref().map(|shape| {
-            let mut shape = shape.clone();
-            shape.push(table.dim(1));
-            shape
-        });
-        Ok(self.made(shape, table.dtype, &[table]))
-    }
-
-    /// Reports indices that are out of range for a table.
-    ///
-    /// Random indices are reported if an index is almost certainly out of range.
-    pub fn in_table(
-        &self,
-        what: &str,
-        index: &Tensor<'t>,
-        rows: Dim,
-        negative: bool,
-        node: tree_sitter::Node<'t>,
-    ) -> Result<(), Stop> {
-        let Some(rows) = rows else { return Ok(()) };
-        #[expect(clippy::cast_precision_loss, reason = "sizes of tables are far below 2^52")]
-        let (low, high) = (if negative { -(rows as f64) } else { 0.0 }, rows as f64);
-        let beyond =
-            self.data(index).and_then(|data| data.iter().copied().find(|one| *one < low || *one >= high));
-        let random = index.bounds.filter(|_| self.data(index).is_none()).and_then(|(least, bound)| {
-            #[expect(clippy::cast_precision_loss, reason = "a probability")]
-            let within = (rows.min(bound) - least).max(0) as f64 / (bound - least) as f64;
-            let count = i32::try_from(index.numel()?).unwrap_or(i32::MAX);
-            // Random indices are within the table with a negligible probability.
-            (bound > rows && within.powi(count) < 0.001).then_some(bound - 1)
-        });
-        let shown = match (beyond, random) {
-            (Some(index), _) => format!("{index}"),
-            (None, Some(greatest)) => format!("up to {greatest}"),
-            _ => return Ok(()),
-        };
-        let message = format!("`{what}` expects indices from {low} to {}, gets {shown}", rows - 1);
-        let larger = match what {
-            "Embedding" => "a larger table",
-            "one_hot" => "more classes",
-            _ => "a larger tensor",
-        };
-        let help = format!("use indices in this range, or {larger}");
-        let fault = Fault {
-            rule: crate::diag::rule_ids::INDEX_OUT_OF_RANGE,
-            kind: "IndexError",
-            ..Fault::shape(message, help)
-        };
-        Err(self.fault(node, fault))
     }
 }

@@ -5,6 +5,7 @@ mod axes;
 mod convolution;
 mod create;
 mod elementwise;
+mod embedding;
 mod forward;
 mod images;
 mod index;

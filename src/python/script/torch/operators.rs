@@ -120,6 +120,9 @@ impl<'t> Machine<'t> {
             if !has_tensor || args.keyword("rounding_mode").is_some() {
                 return Ok(Value::Unknown);
             }
+            if matches!(name, "sub" | "subtract") {
+                self.check_subtraction(&left, &right, args.node)?;
+            }
             let divides = matches!(name, "div" | "divide" | "true_divide" | "atan2");
             return self.elementwise(&[left, right], !binary, divides, args.node);
         }
