@@ -99,7 +99,7 @@ impl<'t> Machine<'t> {
             children(node).into_iter().filter(|child| child.kind() == "decorator").collect();
         let value = match definition.kind() {
             "class_definition" => self.decorated_class(definition, decorators)?,
-            _ => self.function(definition, &decorators),
+            _ => self.decorated_function(definition, decorators)?,
         };
         if let Some(name) = field(definition, "name") {
             self.set_variable(self.text(name), value);
@@ -109,6 +109,31 @@ impl<'t> Machine<'t> {
 
     /// Runs the definition of a class, and the functions of the script that decorate it.
     fn decorated_class(&mut self, definition: Node<'t>, decorators: Vec<Node<'t>>) -> Eval<'t> {
+        let (own, others) = self.own_decorators(decorators);
+        let mut class = self.class_definition(definition, &others)?;
+        for function in own.into_iter().rev() {
+            class = self.invoke(&function, &Args::of(definition, vec![class]))?;
+        }
+        Ok(class)
+    }
+
+    /// Runs the definition of a function, and the functions of the script that decorate it.
+    fn decorated_function(&mut self, definition: Node<'t>, decorators: Vec<Node<'t>>) -> Eval<'t> {
+        let (own, others) = self.own_decorators(decorators);
+        let mut function = self.function(definition, &others);
+        for decorator in own.into_iter().rev() {
+            function = match &function {
+                Value::Function(plain) if plain.kind == FunctionKind::Plain => {
+                    self.invoke(&decorator, &Args::of(definition, vec![function]))?
+                }
+                _ => Value::Unknown,
+            };
+        }
+        Ok(function)
+    }
+
+    /// Separates decorators into functions that the script defines, and others.
+    fn own_decorators(&mut self, decorators: Vec<Node<'t>>) -> (Vec<Value<'t>>, Vec<Node<'t>>) {
         let (mut own, mut others) = (vec![], vec![]);
         for decorator in decorators {
             match self.own_decorator(decorator) {
@@ -116,11 +141,7 @@ impl<'t> Machine<'t> {
                 None => others.push(decorator),
             }
         }
-        let mut class = self.class_definition(definition, &others)?;
-        for function in own.into_iter().rev() {
-            class = self.invoke(&function, &Args::of(definition, vec![class]))?;
-        }
-        Ok(class)
+        (own, others)
     }
 
     /// Returns the function of `@register` or `@register("name")`, if the script defines it.
@@ -204,7 +225,12 @@ impl<'t> Machine<'t> {
         if function.name == "forward" && self.reads.is_none() && !self.examples.is_empty() {
             self.reads = Some((scope, Default::default()));
         }
-        self.push(function.file, scope, Some(function.clone()), this.clone(), call)?;
+        // A method that is called as a function gets its object as the first argument.
+        let first = args.positional.first().map(|(value, _)| value.clone());
+        let is_method = function.class.is_some() && function.kind == FunctionKind::Plain;
+        let receiver = this.clone().or_else(|| first.filter(|_| is_method));
+        self.push(function.file, scope, Some(function.clone()), receiver, call)?;
+        self.coverage.enter(function.file, function.node);
         let active = self.contexts.len();
         self.contexts.extend(function.contexts.iter().cloned());
         let result = self.bind(function, this, args).and_then(|()| self.body(function));

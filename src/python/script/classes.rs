@@ -5,9 +5,13 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
+use crate::diag::rule_ids;
+
 use super::calls::Args;
+use super::faults::Fault;
 use super::heap::{Class, Instance, Object};
-use super::machine::{Eval, Machine};
+use super::machine::{Eval, Machine, Stop};
+use super::tensor::Role;
 use super::value::{Function, Ref, Value};
 
 /// Maximum number of classes in a method resolution order.
@@ -181,6 +185,48 @@ impl<'t> Machine<'t> {
             _ => self.forget(&this),
         }
         Ok(this)
+    }
+
+    /// Reports a submodule or parameter that `__init__` assigns before it calls `super().__init__()`.
+    pub fn check_constructed(
+        &self,
+        object: &Value<'t>,
+        value: &Value<'t>,
+        target: Node<'t>,
+    ) -> Result<(), Stop> {
+        let is_registered = match value {
+            Value::Tensor(tensor) => tensor.role == Role::Parameter,
+            _ => self.is_module(value) == Some(true),
+        };
+        let frame = self.frames.last();
+        let Some(init) = frame.and_then(|frame| frame.function.as_ref()) else { return Ok(()) };
+        let is_own = frame.is_some_and(|frame| frame.this.as_ref() == Some(object));
+        if !is_registered || !is_own || init.name != "__init__" || self.is_module(object) != Some(true) {
+            return Ok(());
+        }
+        let instance = object.object().and_then(|object| self.heap.instance(object));
+        let class = instance.filter(|instance| !instance.open).and_then(|instance| instance.class.object());
+        // A derived class may have called `super().__init__()` before.
+        let is_first = class.is_some_and(|class| {
+            self.class_attribute(class, "__init__", None).ok().as_ref()
+                == Some(&Value::Function(init.clone()))
+        });
+        let before = init.node.start_byte()..target.start_byte();
+        let text = self.source(init.file).get(before).unwrap_or("");
+        let calls = text.split_once(':').map_or(text, |(_, body)| body);
+        if !is_first || calls.contains("__init__") || calls.contains("super") || calls.contains("__setattr__")
+        {
+            return Ok(());
+        }
+        let name = field(target, "attribute").map_or("", |name| self.text(name));
+        let class = class.and_then(|class| self.heap.class(class)).map_or("", |class| class.name);
+        let message = format!("`{class}` assigns `{name}` before it calls `super().__init__()`");
+        let fault = Fault {
+            rule: rule_ids::UNKNOWN_ATTRIBUTE,
+            kind: "AttributeError",
+            ..Fault::shape(message, "call `super().__init__()` in the first line of `__init__`")
+        };
+        Err(self.fault(target, fault))
     }
 
     fn fill_fields(&mut self, this: &Value<'t>, fields: &[(&'t str, Option<Value<'t>>)], args: &Args<'t>) {

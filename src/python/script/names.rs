@@ -100,6 +100,7 @@ impl<'t> Machine<'t> {
                 let object = self.evaluate_optional(field(target, "object"))?;
                 self.forget_holder(&object, target);
                 if let Some(name) = field(target, "attribute") {
+                    self.check_constructed(&object, &value, target)?;
                     self.set_attribute(&object, self.text(name), value);
                 }
             }
