@@ -7,6 +7,7 @@
 //! of exporters.
 
 mod aliases;
+mod assumptions;
 mod attributes;
 mod builtins;
 mod calls;
@@ -97,7 +98,7 @@ fn lint_code(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     if let Some(way) = outcome.way {
         script::adjust(&mut findings, way);
     }
-    script::settle(&mut findings, &outcome);
+    script::settle(&mut findings, &outcome, tree.root_node(), text);
     script::merge(&mut findings, outcome.findings);
     if tree.root_node().has_error() {
         findings.extend(syntax_error::syntax_error(text).map(|line| invalid(text, file, line)));

@@ -86,7 +86,10 @@ impl<'t> Machine<'t> {
                 let values = example.keywords.is_empty().then(|| example.values.clone());
                 let outer = std::mem::take(&mut self.operators);
                 let was_program = std::mem::replace(&mut self.is_program, is_program(&call));
+                let was_active = std::mem::replace(&mut self.coverage.is_active, true);
                 let outputs = self.run_model(&model, example, args);
+                self.coverage.is_active = was_active;
+                self.coverage.finish(outputs.is_ok() && matches!(model, Value::Object(_)));
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
                 let outputs = match outputs {
@@ -106,6 +109,7 @@ impl<'t> Machine<'t> {
                 outputs
             }
             None => {
+                self.coverage.finish(false);
                 self.reads = None;
                 Value::Unknown
             }

@@ -9,6 +9,7 @@ use tree_sitter::Node;
 use crate::diag::{Finding, SourcePlace};
 
 use super::super::syntax::{field, text};
+use super::coverage::Coverage;
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
@@ -133,6 +134,8 @@ pub struct Machine<'t> {
     pub reads: Option<(Ref, FxHashSet<&'t str>)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
+    /// Statements that exported models execute.
+    pub coverage: Coverage,
 }
 
 impl<'t> Machine<'t> {
@@ -170,6 +173,7 @@ impl<'t> Machine<'t> {
             steady: vec![],
             varying: vec![],
             reads: None,
+            coverage: Coverage::default(),
             operators: vec![],
         }
     }

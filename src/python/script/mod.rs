@@ -19,6 +19,7 @@ mod classes;
 mod comprehensions;
 mod container_methods;
 mod containers;
+mod coverage;
 mod exceptions;
 mod export;
 mod export_call;
@@ -43,7 +44,7 @@ mod torch;
 mod unreached;
 mod unsupported;
 
-use tree_sitter::Tree;
+use tree_sitter::{Node, Tree};
 
 use crate::diag::{Finding, Level, rule_ids};
 use crate::source::SourceFiles;
@@ -52,6 +53,7 @@ use super::program::Program;
 
 use machine::Machine;
 
+use coverage::Coverage;
 use export_call::way;
 
 pub use export_call::{Way, adjust};
@@ -64,6 +66,7 @@ pub struct Outcome {
     steady: Vec<u32>,
     /// Way in which the script exports its models.
     pub way: Option<Way>,
+    coverage: Coverage,
 }
 
 /// Runs a file, if it is a script, and reports names that PyTorch does not have.
@@ -78,13 +81,21 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     let way = way(&mut machine);
     let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
     let steady = steady.map(|(_, line)| *line).collect();
-    Outcome { findings: machine.findings, steady, way }
+    machine.coverage.is_partial |= machine.exhausted;
+    Outcome { findings: machine.findings, steady, way, coverage: machine.coverage }
 }
 
-/// Lowers findings about unrolled loops to info if the number of iterations is fixed.
+/// Lowers findings that do not concern the exported models to info.
 ///
-/// A number of iterations is fixed if it depends on no dynamic axis of an exported model.
-pub fn settle(findings: &mut [Finding], outcome: &Outcome) {
+/// These are findings about statements that no export runs, and about unrolled loops whose number of iterations is the
+/// same for all exported inputs.
+pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &str) {
+    for finding in findings.iter_mut().filter(|finding| finding.level > Level::Info) {
+        let line = finding.source.as_ref().map_or(0, |source| source.line);
+        if outcome.coverage.passes_by(root, line, text) {
+            finding.level = Level::Info;
+        }
+    }
     let by_size = |finding: &Finding| {
         let help = finding.help.as_deref().unwrap_or("");
         ["a size of the input", "the number of rows", "the number of pieces"]

@@ -39,6 +39,7 @@ impl<'t> Machine<'t> {
     }
 
     fn run_statement(&mut self, node: Node<'t>) -> Step<'t> {
+        self.coverage.run(self.file(), node);
         match node.kind() {
             "expression_statement" => {
                 for child in children(node) {

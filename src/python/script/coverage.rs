@@ -1,0 +1,66 @@
+//! Statements that exported models execute.
+
+use rustc_hash::FxHashSet;
+use tree_sitter::{Node, Point};
+
+/// Statements and functions that the exports of a script execute, by file and start in bytes.
+#[derive(Debug, Default)]
+pub struct Coverage {
+    /// Whether an exported model is running.
+    pub is_active: bool,
+    /// Whether an export ran, and its model was followed to the end.
+    pub is_complete: bool,
+    /// Whether an export was not followed to the end.
+    pub is_partial: bool,
+    statements: FxHashSet<(usize, usize)>,
+    functions: FxHashSet<(usize, usize)>,
+}
+
+impl Coverage {
+    /// Records a statement that runs.
+    pub fn run(&mut self, file: usize, statement: Node) {
+        if self.is_active {
+            self.statements.insert((file, statement.start_byte()));
+        }
+    }
+
+    /// Records a function that runs.
+    pub fn enter(&mut self, file: usize, function: Node) {
+        if self.is_active {
+            self.functions.insert((file, function.start_byte()));
+        }
+    }
+
+    /// Records the end of an export.
+    pub fn finish(&mut self, is_followed: bool) {
+        self.is_complete |= is_followed;
+        self.is_partial |= !is_followed;
+    }
+
+    /// Returns true if exports run the function around a line of the script, but never the statement in the line.
+    ///
+    /// `line` is 1-based. Returns false if an export was not followed to the end.
+    pub fn passes_by(&self, root: Node, line: u32, text: &str) -> bool {
+        if !self.is_complete || self.is_partial {
+            return false;
+        }
+        let row = line.saturating_sub(1) as usize;
+        let Some(code) = text.lines().nth(row) else { return false };
+        let at = Point { row, column: code.len() - code.trim_start().len() };
+        let mut node = root.named_descendant_for_point_range(at, at);
+        let mut statement = None;
+        while let Some(inner) = node {
+            if inner.kind() == "function_definition" {
+                let has_run =
+                    |node: Node, known: &FxHashSet<(usize, usize)>| known.contains(&(0, node.start_byte()));
+                return has_run(inner, &self.functions)
+                    && statement.is_some_and(|statement| !has_run(statement, &self.statements));
+            }
+            if statement.is_none() && inner.kind().ends_with("_statement") {
+                statement = Some(inner);
+            }
+            node = inner.parent();
+        }
+        false
+    }
+}
