@@ -14,7 +14,7 @@ use super::super::syntax::{Arguments, children, field, line, one_line};
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::machine::{Eval, Machine, Stop};
-use super::record::{Record, Taken};
+use super::record::{Record, Reshape, Taken};
 use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
 
@@ -43,10 +43,10 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Records a reshape to a literal first size and an inferred size.
+    /// Records a reshape with an inferred size after the first one.
     ///
-    /// A reshape to a literal first size mixes samples or fails at another batch size.
-    pub fn note_literal_reshape(&mut self, sizes: &[Dim], node: Node<'t>) {
+    /// If the first size is constant, such a reshape mixes samples or fails at another batch size.
+    pub fn note_reshape(&mut self, x: &Tensor<'t>, sizes: &[Dim], node: Node<'t>) {
         let file = self.file();
         let Some(record) = &mut self.record else { return };
         let first = Arguments::of(node, &self.files[file].text).positional.first().copied();
@@ -54,8 +54,9 @@ impl<'t> Machine<'t> {
             let items = if matches!(first.kind(), "tuple" | "list") { children(first) } else { vec![first] };
             items.first().is_some_and(|item| item.kind() == "integer")
         });
-        if is_literal && sizes.iter().skip(1).any(|size| *size == Some(-1)) {
-            record.reshapes.push((file, node));
+        if sizes.iter().skip(1).any(|size| *size == Some(-1)) {
+            let rows = x.dim(0);
+            record.reshapes.push(Reshape { file, node, is_literal, rows, first: sizes[0] });
         }
     }
 
@@ -133,7 +134,8 @@ impl<'t> Machine<'t> {
         if tried == failures.len()
             && let Some((finding, seen)) = failures.into_iter().next()
         {
-            self.report_fixed(finding, seen.reshapes.last().copied());
+            let fixed = seen.reshapes.iter().rev().find(|one| one.is_fixed(&record.reshapes));
+            self.report_fixed(finding, fixed.map(|one| (one.file, one.node)));
         }
     }
 

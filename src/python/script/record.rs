@@ -2,6 +2,8 @@
 
 use tree_sitter::Node;
 
+use super::tensor::Dim;
+
 /// A number or decision that Python takes from sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -24,6 +26,33 @@ pub struct Record<'t> {
     pub at: Option<usize>,
     /// Replayed numbers that differ from those at the current sizes: kind, file, node, replayed number.
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,
-    /// File and call of each reshape to a literal first size and an inferred size, in evaluation order.
-    pub reshapes: Vec<(usize, Node<'t>)>,
+    /// Reshapes with an inferred size after the first one, in the order of evaluation.
+    pub reshapes: Vec<Reshape<'t>>,
+}
+
+/// A reshape with an inferred size after the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct Reshape<'t> {
+    pub file: usize,
+    pub node: Node<'t>,
+    /// Whether the source states the first size as a number.
+    pub is_literal: bool,
+    /// First size of the operand.
+    pub rows: Dim,
+    /// First size of the result.
+    pub first: Dim,
+}
+
+impl Reshape<'_> {
+    /// Returns true if the first size is constant: that of the operand in a run with the example.
+    ///
+    /// `example` are the reshapes of that run, and `self` is one of a run with other sizes.
+    pub fn is_fixed(&self, example: &[Reshape]) -> bool {
+        let keeps_rows = |before: &Reshape| {
+            (before.file, before.node) == (self.file, self.node)
+                && before.first.is_some()
+                && (before.first, before.rows) == (self.first, self.first)
+        };
+        self.is_literal || self.rows != self.first && self.rows.is_some() && example.iter().any(keeps_rows)
+    }
 }

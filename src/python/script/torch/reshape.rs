@@ -54,7 +54,7 @@ impl<'t> Machine<'t> {
         node: Node<'t>,
     ) -> Eval<'t> {
         let Some(mut sizes) = sizes else { return Ok(self.viewed(x, None)) };
-        self.note_literal_reshape(&sizes, node);
+        self.note_reshape(x, &sizes, node);
         let inferred: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] == Some(-1)).collect();
         let total = x.numel();
         let rest: Vec<Dim> = sizes.iter().copied().filter(|size| *size != Some(-1)).collect();
