@@ -264,6 +264,8 @@ impl<'t> Interpreter<'t> {
                 return Value::Bool(Some(true));
             }
             _ if path.ends_with(".is_torch_available") => return Value::Bool(Some(true)),
+            // No exporter supports the kernels of FlashAttention.
+            _ if path.ends_with(".is_flash_attention_requested") => return Value::Bool(Some(false)),
             _ => {}
         }
         if let Some(name) = path.strip_prefix("torch.") {

@@ -143,8 +143,14 @@ impl<'t> Interpreter<'t> {
             Some(true) => self.evaluate(then),
             Some(false) => self.evaluate(other),
             None => {
+                let before = self.variables();
+                self.exclude_tensor(condition, true);
                 let then = self.evaluate(then);
-                then.join(self.evaluate(other))
+                self.restore(before.clone());
+                self.exclude_tensor(condition, false);
+                let other = self.evaluate(other);
+                self.restore(before);
+                then.join(other)
             }
         }
     }

@@ -70,7 +70,7 @@ pub struct Interpreter<'t> {
     pub depth: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
-    /// Number of conditions being evaluated that only decide whether the code raises.
+    /// If above 0, findings have at most level info: the code computes a loss, or decides whether code raises.
     pub checks: u32,
     identities: Identity,
     /// Sizes, by shape and axis.
@@ -168,7 +168,10 @@ impl<'t> Interpreter<'t> {
             };
             values.push((parameter.name, value));
         }
+        let is_of_training = self.is_of_training(node);
+        self.checks += u32::from(is_of_training);
         self.run(index, class, values);
+        self.checks -= u32::from(is_of_training);
     }
 
     fn guessed(&mut self, parameter: &Parameter<'t>, function: Node<'t>) -> Value {

@@ -118,6 +118,9 @@ impl<'t> Interpreter<'t> {
         let operators: Vec<&str> =
             fields(node, "operators").into_iter().map(|operator| text(operator, self.source)).collect();
         let sides: Vec<Value> = children(node).into_iter().map(|side| self.evaluate(side)).collect();
+        if let Some(truth) = self.assumed(node, &operators) {
+            return Value::Bool(Some(truth));
+        }
         if operators.iter().any(|operator| operator.starts_with("is")) {
             let is_literal =
                 |side: &Value| matches!(side, Value::Number(Some(_)) | Value::Real(_) | Value::Str);
@@ -126,9 +129,6 @@ impl<'t> Interpreter<'t> {
         }
         if sides.contains(&Value::Taken) {
             return Value::Taken;
-        }
-        if let Some(truth) = self.asks_for_half(node, &operators) {
-            return Value::Bool(Some(truth));
         }
         let tensors: Vec<&Tensor> = sides.iter().filter_map(Value::tensor).collect();
         let member = operators.iter().any(|operator| matches!(*operator, "in" | "not in" | "not"));
@@ -145,21 +145,7 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
-    /// Returns the value of `x.dtype == torch.float16` for a model that is not converted to 16 bits.
-    fn asks_for_half(&self, node: Node<'t>, operators: &[&str]) -> Option<bool> {
-        let [left, right] = children(node)[..] else { return None };
-        let half =
-            |side| matches!(text(side, self.source), "torch.float16" | "torch.half" | "torch.bfloat16");
-        let is_dtype = |side| text(side, self.source).ends_with(".dtype");
-        let asks = is_dtype(left) && half(right) || half(left) && is_dtype(right);
-        match operators {
-            ["=="] if asks => Some(false),
-            ["!="] if asks => Some(true),
-            _ => None,
-        }
-    }
-
-    /// Returns a new tensor that is computed from the tensors `of`.
+    /// Returns a new tensor computed from others.
     pub fn result(&mut self, of: &[&Tensor]) -> Tensor {
         let origin = of.iter().map(|tensor| tensor.origin).max().unwrap_or(Origin::Constant);
         let mut result = self.fresh_tensor(origin);

@@ -204,11 +204,15 @@ impl<'t> Interpreter<'t> {
             && fields(condition, "operators").iter().all(|node| text(*node, self.source) == operator);
         let is_setting =
             |side: Node| side.kind() == "integer" || text(side, self.source).starts_with("self.");
-        let name = match (left.kind(), right.kind()) {
-            ("identifier", _) if is_setting(right) => text(left, self.source),
-            (_, "identifier") if is_setting(left) => text(right, self.source),
+        let (name, setting) = match (left.kind(), right.kind()) {
+            ("identifier", _) if is_setting(right) => (text(left, self.source), right),
+            (_, "identifier") if is_setting(left) => (text(right, self.source), left),
             _ => return,
         };
+        // After `self.n = x.shape[1]`, the attribute is no setting.
+        if self.look_at(setting).is_size() {
+            return;
+        }
         if is_meant && matches!(self.lookup(name), Value::Size(_)) {
             self.set(name, Value::Number(None));
         }
@@ -256,12 +260,15 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Forgets a presumed tensor in the branch in which `isinstance(x, torch.Tensor)` is false.
-    fn exclude_tensor(&mut self, condition: Node<'t>, mut is_true: bool) {
+    pub fn exclude_tensor(&mut self, condition: Node<'t>, mut is_true: bool) {
         let mut call = bare(condition);
         while call.kind() == "not_operator" {
             let Some(inner) = field(call, "argument") else { return };
             call = bare(inner);
             is_true = !is_true;
+        }
+        if call.kind() == "boolean_operator" {
+            return self.exclude_operands(call, is_true);
         }
         let callee = field(call, "function").map_or("", |callee| text(callee, self.source));
         let arguments = Arguments::of(call, self.source).positional;
@@ -272,6 +279,21 @@ impl<'t> Interpreter<'t> {
             && matches!(text(class, self.source), "torch.Tensor" | "Tensor")
         {
             self.set(text(subject, self.source), Value::Unknown);
+        }
+    }
+
+    /// Applies `exclude_tensor` to the operands of `and` and `or` whose truth value follows from that of the whole.
+    fn exclude_operands(&mut self, node: Node<'t>, is_true: bool) {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
+        let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");
+        let is_neutral = |this: &mut Self, side| this.look_at(side).truth() == Some(is_and);
+        let decided =
+            if is_and == is_true { (true, true) } else { (is_neutral(self, right), is_neutral(self, left)) };
+        if decided.0 {
+            self.exclude_tensor(left, is_true);
+        }
+        if decided.1 {
+            self.exclude_tensor(right, is_true);
         }
     }
 
@@ -344,11 +366,11 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    fn variables(&self) -> FxHashMap<&'t str, Value> {
+    pub fn variables(&self) -> FxHashMap<&'t str, Value> {
         self.frames.last().map(|frame| frame.variables.clone()).unwrap_or_default()
     }
 
-    fn restore(&mut self, variables: FxHashMap<&'t str, Value>) {
+    pub fn restore(&mut self, variables: FxHashMap<&'t str, Value>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.variables = variables;
         }

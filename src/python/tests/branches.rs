@@ -201,6 +201,49 @@ fn code_that_no_export_reaches_is_not_reported() {
 }
 
 #[test]
+fn code_of_flash_attention_is_not_reported() {
+    let body = |condition: &str, mark: &str| {
+        let body = format!("if {condition}:\n    return x * x.max().item(){mark}\nreturn x");
+        forward("self.config = load()", "x", &body)
+    };
+    check(&body("self.config._attn_implementation == 'flash_attention_2'", ""));
+    check(&body("self.config._attn_implementation in ('flash_attention_2', 'flash_attention_3')", ""));
+    check(&body("self.config._attn_implementation != 'flash_attention_2'", "  #! item-baked"));
+    check(&body("self.config._attn_implementation == 'sdpa'", "  #! item-baked"));
+    let import = "from transformers.utils.generic import is_flash_attention_requested\n\n\n";
+    check(&format!("{import}{}", body("is_flash_attention_requested(self.config)", "")));
+    check(&format!("{import}{}", body("not is_flash_attention_requested(self.config)", "  #! item-baked")));
+}
+
+#[test]
+fn losses_are_not_reported() {
+    let loss = "y = x.relu()\nif labels is not None:\n    return y, (y - labels).mean().item()";
+    check(&forward("", "x, labels=None", &format!("{loss}\nreturn y")));
+    check(&forward(
+        "",
+        "x, labels=None",
+        &format!("{loss}  #! item-baked\nreturn y").replace("labels", "bias"),
+    ));
+    check(&forward("", "x, mask_labels", "return (x.relu() - mask_labels).mean().item()  #? item-baked"));
+}
+
+#[test]
+fn a_conversion_of_values_that_are_no_tensors_is_not_reported() {
+    let to_int = "def to_int(x):\n    return x.to(torch.int64) if torch.jit.is_tracing() and \
+                  isinstance(x, torch.Tensor) else int(x)\n\n\n";
+    check(&format!("{to_int}{}", forward("", "x", "return x.relu()[: to_int(x.shape[0] / 2)]")));
+}
+
+#[test]
+fn a_guard_of_16_bits_holds_in_a_script_that_exports_them() {
+    let body = "if x.dtype == torch.float16 and torch.isinf(x).any():MARK\n    x = x.clamp(-9, 9)\nreturn x";
+    let script = |model: &str| format!("\n\ntorch.onnx.export({model}, torch.load('x.pt'), 'net.onnx')\n");
+    check(&format!("{}{}", forward("", "x", &body.replace("MARK", "")), script("Net()")));
+    let marked = body.replace("MARK", "  #! traced-branch");
+    check(&format!("{}{}", forward("", "x", &marked), script("Net().half()")));
+}
+
+#[test]
 fn a_size_that_is_checked_to_be_a_setting_is_constant() {
     let body = |check: &str, mark: &str| {
         let body =
@@ -210,6 +253,7 @@ fn a_size_that_is_checked_to_be_a_setting_is_constant() {
     check(&body("if n != self.n:\n    raise ValueError(n)\n", ""));
     check(&body("assert n == self.n\n", ""));
     check(&body("if n < self.n:\n    raise ValueError(n)\n", "  #! unrolled-loop"));
+    check(&body("self.n = n\nassert n == self.n\n", "  #! unrolled-loop"));
 }
 
 #[test]

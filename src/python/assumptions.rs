@@ -1,0 +1,92 @@
+//! Conditions whose value is assumed for exported models.
+
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::parameters::{Parameter, parameters};
+use super::syntax::{children, text, within};
+
+/// Calls of exporters.
+const EXPORTERS: [&str; 4] = ["onnx.export(", "export.export(", "jit.trace(", ".to_onnx("];
+
+/// Code that may convert a model to a 16-bit type.
+const HALVES: [&str; 8] = [
+    ".half()",
+    ".bfloat16()",
+    ".to(torch.float16",
+    ".to(torch.half",
+    ".to(torch.bfloat16",
+    "dtype=torch.float16",
+    "dtype=torch.half",
+    "dtype=torch.bfloat16",
+];
+
+impl<'t> Interpreter<'t> {
+    /// Returns the value of a comparison that is assumed for exported models.
+    pub fn assumed(&self, node: Node<'t>, operators: &[&str]) -> Option<bool> {
+        let [left, right] = children(node)[..] else { return None };
+        let [operator] = operators else { return None };
+        let holds = self.asks_for_half(left, right) || self.asks_for_flash(left, right);
+        match *operator {
+            "==" | "in" if holds => Some(false),
+            "!=" | "not in" if holds => Some(true),
+            "is" if self.asks_for_labels(left, right) => Some(true),
+            "is not" if self.asks_for_labels(left, right) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns true for the operands of `x.dtype == torch.float16`, if models have 32 bits.
+    fn asks_for_half(&self, left: Node<'t>, right: Node<'t>) -> bool {
+        let half =
+            |side| matches!(text(side, self.source), "torch.float16" | "torch.half" | "torch.bfloat16");
+        let is_dtype = |side| text(side, self.source).ends_with(".dtype");
+        let asks = is_dtype(left) && half(right) || half(left) && is_dtype(right);
+        asks && !(self.is_script() && HALVES.iter().any(|code| self.source.contains(code)))
+    }
+
+    /// Returns true for the operands of `config._attn_implementation == "flash_attention_2"`.
+    ///
+    /// No exporter supports the kernels of FlashAttention.
+    fn asks_for_flash(&self, left: Node<'t>, right: Node<'t>) -> bool {
+        let is_setting = text(left, self.source).ends_with("attn_implementation");
+        let strings: Vec<Node> = match right.kind() {
+            "string" => vec![right],
+            _ => within(right).into_iter().filter(|inner| inner.kind() == "string").collect(),
+        };
+        let is_flash =
+            |string: &Node| text(*string, self.source).trim_matches(['"', '\'']).starts_with("flash_");
+        is_setting && !strings.is_empty() && strings.iter().all(is_flash)
+    }
+
+    /// Returns true for the operands of `labels is None`, if `labels` is an optional parameter.
+    ///
+    /// Only training passes labels.
+    fn asks_for_labels(&self, left: Node<'t>, right: Node<'t>) -> bool {
+        let function = self.frames.last().and_then(|frame| frame.function);
+        let Some(function) = function.map(|index| self.program.functions[index].node) else { return false };
+        let is_optional = |parameter: &Parameter| {
+            parameter.name == text(left, self.source)
+                && parameter.default.is_some_and(|default| default.kind() == "none")
+        };
+        right.kind() == "none"
+            && are_labels(text(left, self.source))
+            && parameters(function, self.source).iter().any(is_optional)
+    }
+
+    /// Returns true for a function that needs labels, and so computes a loss.
+    pub fn is_of_training(&self, function: Node<'t>) -> bool {
+        let needs = |parameter: &Parameter| are_labels(parameter.name) && parameter.default.is_none();
+        !self.is_script() && parameters(function, self.source).iter().any(needs)
+    }
+
+    /// Returns true if the file calls an exporter.
+    fn is_script(&self) -> bool {
+        EXPORTERS.iter().any(|call| self.source.contains(call))
+    }
+}
+
+/// Returns true for the name of a parameter with labels for training.
+fn are_labels(name: &str) -> bool {
+    name == "labels" || name.ends_with("_labels")
+}
