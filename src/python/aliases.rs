@@ -188,7 +188,11 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
         let is = |name| field(parent, name).is_some_and(|child| child == node);
         let is_label = parent.kind() == "attribute" && is("attribute")
             || parent.kind() == "keyword_argument" && is("name");
-        if is_label {
+        // These attributes do not depend on the elements of a tensor.
+        let attribute = field(parent, "attribute").filter(|_| parent.kind() == "attribute");
+        let is_property =
+            attribute.is_some_and(|name| matches!(text(name, source), "device" | "dtype" | "ndim" | "shape"));
+        if is_label || is_property {
             continue;
         }
         let assignment = assigned_by(node);

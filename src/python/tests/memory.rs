@@ -65,6 +65,7 @@ fn writes_that_the_trace_sees_are_not_reported() {
         "y = x.clone()\ny[:, 0] += 1\nreturn y",
         "y = x.clone()\ny[0].fill_(1)\nreturn y",
         "y = x.clone()\nv = y.view(-1)\nv += 1\nreturn v",
+        "y = x.clone()\nv = y.view(-1)\nv += 1\nreturn v.to(y.device) + torch.ones(y.shape).sum()",
         "y = x.view(-1).clone()\ny += 1\nreturn x + y.sum()",
         "a, b = x.chunk(2)\na += 1\nreturn a + b",
         "x = x.view(-1, 4)\nx += 1\nreturn x",
