@@ -1,9 +1,13 @@
 //! Names of libraries: their canonical paths, constants and functions.
 
+use crate::diag::rule_ids;
+
 use super::calls::Args;
 use super::export;
+use super::faults::Fault;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::record::Taken;
+use super::release::Release;
 use super::tensor::DType;
 use super::value::Value;
 
@@ -166,6 +170,17 @@ impl<'t> Machine<'t> {
     pub fn library_call(&mut self, path: &str, args: &Args<'t>) -> Eval<'t> {
         if export::is_exporter(path) {
             return self.export_call(path, None, args);
+        }
+        if path == "torch.onnx.ExportOptions" && self.release == Release::NEWEST {
+            let fault = Fault {
+                rule: rule_ids::REMOVED_ARGUMENT,
+                kind: "AttributeError",
+                ..Fault::shape(
+                    format!("`{path}` does not exist in PyTorch {}", self.release),
+                    "pass the options to `torch.onnx.export(…, dynamo=True)`, such as `dynamic_shapes`",
+                )
+            };
+            return Err(self.fault(args.node, fault));
         }
         if is_ultralytics_model(path) {
             return Ok(self.instance(path, vec![], true));

@@ -229,3 +229,21 @@ fn rounded_sizes_are_fixed() {
     );
     check_model("pass", "n = math.ceil(11 / 8) * 8\nreturn x.new_zeros(2, n)", export);
 }
+
+#[test]
+fn operands_of_unsupported_dtypes_are_reported() {
+    let example = "torch.onnx.export(Net(), torch.tensor([[1, 2], [3, 4]]), 'net.onnx')";
+    for code in ["x.mean()", "x.softmax(-1)", "F.gelu(x)", "1 - (x > 0)", "x.masked_fill(x, 0)"] {
+        check_model("", &format!("return {code} #! dtype-mismatch"), example);
+    }
+    for code in [
+        "x.mean(dtype=torch.float32)",
+        "x.float().softmax(-1)",
+        "x.sum()",
+        "F.relu(x)",
+        "x.masked_fill(x > 0, 0)",
+    ] {
+        check_model("", &format!("return {code}"), example);
+    }
+    check_model("self.norm = nn.LayerNorm(2)", "return self.norm(x) #! dtype-mismatch", example);
+}

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::calls::Args;
 use super::super::faults::Fault;
-use super::super::machine::{Eval, Machine, Stop};
+use super::super::machine::{Eval, Machine};
 use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
@@ -65,6 +65,7 @@ impl<'t> Machine<'t> {
     ) -> Eval<'t> {
         let node = args.node;
         self.executed(name, node);
+        self.check_dtypes(name, x, args)?;
         let weight = match self.setting(layer, "weight") {
             Value::Tensor(weight) => Some(weight),
             _ => None,

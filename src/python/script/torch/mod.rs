@@ -4,6 +4,7 @@ mod attention;
 mod axes;
 mod convolution;
 mod create;
+mod dtypes;
 mod elementwise;
 mod embedding;
 mod forward;

@@ -137,6 +137,7 @@ impl<'t> Machine<'t> {
             Some(Value::Tensor(tensor)) => Some(tensor.clone()),
             _ => None,
         };
+        self.check_dtypes(name, x, args)?;
         let lists = |list: &str| list.split_whitespace().any(|known| known == name);
         if lists(KEEPING) || lists(FLOATING) || matches!(name, "logical_not" | "isnan" | "isinf" | "isfinite")
         {

@@ -19,6 +19,7 @@ impl<'t> Machine<'t> {
         let (Some(Value::Tensor(condition)), Some(then), Some(other)) = (condition, then, other) else {
             return Ok(Value::Unknown);
         };
+        self.check_mask("where", &condition, args.node)?;
         if then.tensor().is_none() && other.tensor().is_none() {
             return Ok(Value::Unknown);
         }
