@@ -58,7 +58,8 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
         rule: rule_ids::INDEX_PUT_RANK,
         level: Level::Warning,
         message: format!("`{code} = …` writes through several index tensors, one of rank {rank}"),
-        note: "the tracing exporter supports several index tensors in an assignment only if all are 1-d",
+        note: "the tracing exporter raises if a slice precedes such index tensors, and in some versions before \
+               PyTorch 2.15 without one",
         help: format!(
             "broadcast the indices to one shape, and flatten them and the value: \
              `x[i.flatten(), j.flatten()] = v.flatten(0, {})`",
