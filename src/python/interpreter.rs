@@ -70,7 +70,9 @@ pub struct Interpreter<'t> {
     pub depth: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
-    /// If above 0, findings have at most level info: the code computes a loss, or decides whether code raises.
+    /// If above 0, findings have at most level info.
+    ///
+    /// The code computes a loss, or only decides whether other code raises.
     pub checks: u32,
     identities: Identity,
     /// Sizes, by shape and axis.

@@ -282,7 +282,9 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Applies `exclude_tensor` to the operands of `and` and `or` whose truth value follows from that of the whole.
+    /// Applies `exclude_tensor` to operands of `and` and `or`.
+    ///
+    /// These are operands whose truth value follows from that of the whole condition.
     fn exclude_operands(&mut self, node: Node<'t>, is_true: bool) {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
         let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");
@@ -366,10 +368,12 @@ impl<'t> Interpreter<'t> {
         }
     }
 
+    /// Returns the local variables.
     pub fn variables(&self) -> FxHashMap<&'t str, Value> {
         self.frames.last().map(|frame| frame.variables.clone()).unwrap_or_default()
     }
 
+    /// Replaces the local variables.
     pub fn restore(&mut self, variables: FxHashMap<&'t str, Value>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.variables = variables;

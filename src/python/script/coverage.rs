@@ -37,7 +37,7 @@ impl Coverage {
         self.is_partial |= !is_followed;
     }
 
-    /// Returns true if exports run the function around a line of the script, but never the statement in the line.
+    /// Returns true if exports run the function around a line, but never the statement in it.
     ///
     /// `line` is 1-based. Returns false if an export was not followed to the end.
     pub fn passes_by(&self, root: Node, line: u32, text: &str) -> bool {
