@@ -145,7 +145,7 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
-    /// Returns a new tensor computed from others.
+    /// Returns a new tensor that is computed from the tensors `of`.
     pub fn result(&mut self, of: &[&Tensor]) -> Tensor {
         let origin = of.iter().map(|tensor| tensor.origin).max().unwrap_or(Origin::Constant);
         let mut result = self.fresh_tensor(origin);

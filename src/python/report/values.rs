@@ -205,7 +205,7 @@ pub fn tensor_data(attribute: Node, source: &str) -> Words {
         rule: rule_ids::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
-        note: "`.data` is detached from the trace: writes to it are not visible through the original, and \
+        note: "the tracing exporter drops writes to `.data`, and makes values read from it constants; \
                torch.export raises or crashes",
         help: Help::new(
             format!("use `{object}.detach()` to stop gradients, or `{object}.clone()` for a copy to modify"),
