@@ -129,10 +129,10 @@ impl<'f> Declarer<'f> {
             .iter()
             .map(|&node| &model.nodes[node])
             .partition(|node| breaks_when_told(node));
-        let outputs =
-            |nodes: Vec<&Node>| nodes.into_iter().flat_map(|node| node.outputs.iter().flatten().copied());
-        let broken: FxHashSet<ValueId> = outputs(broken).collect();
-        let made: Vec<ValueId> = outputs(made).collect();
+        let broken: FxHashSet<ValueId> =
+            broken.into_iter().flat_map(|node: &Node| node.outputs.iter().flatten().copied()).collect();
+        let made: Vec<ValueId> =
+            made.into_iter().flat_map(|node: &Node| node.outputs.iter().flatten().copied()).collect();
         let graph = &mut model.graphs[id];
         let mut changed = false;
         let inner = graph.value_info.iter_mut().filter(|port| !broken.contains(&port.value));
