@@ -8,6 +8,7 @@ pub mod run;
 use std::sync::Arc;
 
 use crate::diag::Selection;
+use crate::edit::{AnalysisView, Editor};
 use crate::fix::{self, Options};
 use crate::graph::Model;
 use crate::graph::syntax::quoted;
@@ -17,7 +18,7 @@ use crate::lint::{LintOptions, lint_model};
 use crate::rules::matcher;
 use crate::rules::message::render;
 use crate::rules::plain::PlainHost;
-use crate::rules::plan::plan;
+use crate::rules::plan::{patch, plan};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
 use crate::targets::Targets;
@@ -88,7 +89,7 @@ impl<'r> RuleTest<'r> {
             ));
         }
         let again = canonical::text(&self.apply(&self.alone, result, example)?);
-        if again != got && self.rule.phase != Phase::Convert {
+        if again != got && !matches!(self.rule.phase, Phase::Convert | Phase::Prove) {
             return Err(format!("the rule matches its own result\nrewritten again: {}", one_line(&again)));
         }
         Ok(())
@@ -183,8 +184,33 @@ impl<'r> RuleTest<'r> {
         self.fix(rules, model, example).map(|outcome| outcome.model)
     }
 
+    /// Applies a rule for proofs, which no pass of `onnx-fix` applies, at its first match.
+    fn prove(&self, model: Model) -> fix::Outcome {
+        let mut editor = Editor::new(model);
+        let AnalysisView { model, facts, uses } = editor.analyses();
+        let host = PlainHost::new(model, model.main, facts, uses);
+        let mut patches = Vec::new();
+        for direction in self.rule.directions() {
+            let found = matcher::find(&host, direction).matches.into_iter();
+            patches.extend(found.filter_map(|found| patch(&host, self.rule, direction, found)));
+        }
+        patches.truncate(1);
+        editor.apply(patches);
+        let model = editor.into_parts().0;
+        fix::Outcome {
+            model,
+            report: fix::Report::default(),
+            findings: Vec::new(),
+            changed: true,
+            looked_at: 0,
+        }
+    }
+
     /// Fixes a model with the target and opset of an example.
     fn fix(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<fix::Outcome, String> {
+        if self.rule.phase == Phase::Prove {
+            return Ok(self.prove(model));
+        }
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
         let built_in = Targets::default();
         let targets = self.targets.unwrap_or(&built_in);

@@ -61,6 +61,7 @@ impl Rule {
             (Body::Builtin(_), ..) => "Built-in analysis (not a pattern rule).",
             _ if self.is_lint_only() => "Reported only; there is no fix.",
             (_, Phase::Lower, _) => "onnx-fix uses the rule to lower PyTorch operators to ONNX.",
+            (_, Phase::Prove, _) => "onnx-diff uses the rule in proofs; onnx-fix does not apply it.",
             (_, Phase::Convert, _) => "onnx-fix uses the rule to convert models to other opsets or targets.",
             (_, Phase::Explore, Safety::Exact) => {
                 "onnx-fix applies the rewrite where it lowers the cost; results stay exactly equal."

@@ -86,7 +86,7 @@ fn index_rule<'t>(
         (None, Some(_)) => Some(setting("phase").ok_or(format!("{code} has no phase"))?),
         (None, None) => Some("fix"),
     };
-    let is_quiet = phase.is_some_and(|phase| ["convert", "lower"].contains(&phase));
+    let is_quiet = phase.is_some_and(|phase| ["convert", "lower", "prove"].contains(&phase));
     let severity = setting("severity").or(is_quiet.then_some("hint"));
     let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
     let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();

@@ -20,7 +20,7 @@ pub const ENTRIES: [Word; 18] = [
     ("also", "matches for which a condition holds have another code: `also CODE name if condition`"),
     ("status", "`preview`, `stable` (the default), `deprecated`, or `deprecated by CODE`"),
     ("severity", "level of the finding: `hint`, `info`, `warning` or `error`"),
-    ("phase", "when the rewrite runs: `simplify`, `explore`, `convert`, `fix` or `lower`"),
+    ("phase", "when the rewrite runs: `simplify`, `explore`, `convert`, `fix`, `lower` or `prove`"),
     ("safety", "how results can change: `exact`, `rounding` or `unsafe`"),
     ("at", "opset of operators that the rewrite names without a version"),
     ("since", "first opset at which the rule applies without a target"),
@@ -53,9 +53,10 @@ pub const SEVERITIES: [Word; 4] = [
 ];
 
 /// Phases of rewrites.
-pub const PHASES: [Word; 5] = [
+pub const PHASES: [Word; 6] = [
     ("simplify", "directed rewrite, to a fixpoint"),
     ("explore", "equivalent alternative, bounded"),
+    ("prove", "equivalence that only proofs of onnx-diff use"),
     ("convert", "conversion between opsets"),
     ("fix", "repair of a fault"),
     ("lower", "lowering of an operator of PyTorch"),

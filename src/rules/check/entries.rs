@@ -172,8 +172,8 @@ impl Entries {
             }
         }
         collected.check_assumptions(faults);
-        // Findings of conversions and lowerings are not shown, so their severity does not matter.
-        if matches!(collected.phase, Some(Phase::Convert | Phase::Lower)) {
+        // Findings of conversions, lowerings and proofs are not shown, so their severity does not matter.
+        if matches!(collected.phase, Some(Phase::Convert | Phase::Lower | Phase::Prove)) {
             collected.severity.get_or_insert(Level::Hint);
         }
         collected.check_examples(header, faults);
@@ -319,7 +319,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     };
     let (detect, rewrite) = (find("detect"), find("rewrite"));
     let is_conversion = find("phase").is_some_and(
-        |entry| matches!(&entry.kind, EntryKind::Phase(word) if ["convert", "lower"].contains(&&*word.text)),
+        |entry| matches!(&entry.kind, EntryKind::Phase(word) if ["convert", "lower", "prove"].contains(&&*word.text)),
     );
     if !is_conversion {
         require("severity", "add `severity` with one of hint, info, warning, error");
@@ -331,7 +331,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         require("match", "add `match` with the nodes to find, or name an analysis with `detect builtin::…`");
     }
     if rewrite.is_some() {
-        require("phase", "add `phase` with one of simplify, explore, convert, fix, lower");
+        require("phase", "add `phase` with one of simplify, explore, convert, fix, lower, prove");
         require("safety", "add `safety` with one of exact, rounding, unsafe");
     }
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");

@@ -285,7 +285,8 @@ fn direction(
     faults: &mut Faults,
 ) -> Option<Direction> {
     let errors_before = faults.errors();
-    scope.is_of_equalities = matches!(entries.phase, Some(Phase::Simplify | Phase::Explore | Phase::Convert));
+    scope.is_of_equalities =
+        matches!(entries.phase, Some(Phase::Simplify | Phase::Explore | Phase::Convert | Phase::Prove));
     let mut steps = choice.bind(scope);
     let pattern::Nodes { nodes, conditions } = pattern::nodes(matched, entries.match_span(), scope, faults);
     steps.extend(conditions);

@@ -37,16 +37,19 @@ pub enum Phase {
     Fix,
     /// Lowerings of PyTorch operators to ONNX.
     Lower,
+    /// Equivalences that only proofs use: `onnx-diff` applies them, `onnx-fix` never.
+    Prove,
 }
 
 impl Phase {
     /// Each phase with its keyword in rule files.
-    pub const WORDS: [(&str, Phase); 5] = [
+    pub const WORDS: [(&str, Phase); 6] = [
         ("simplify", Phase::Simplify),
         ("explore", Phase::Explore),
         ("convert", Phase::Convert),
         ("fix", Phase::Fix),
         ("lower", Phase::Lower),
+        ("prove", Phase::Prove),
     ];
 
     /// Finds a phase by its keyword.
@@ -180,7 +183,7 @@ impl Rule {
         let kind = match self.phase {
             Phase::Fix => Kind::Repaired,
             Phase::Convert => Kind::Converted,
-            Phase::Simplify | Phase::Explore => Kind::Simplified,
+            Phase::Simplify | Phase::Explore | Phase::Prove => Kind::Simplified,
             Phase::Lower => Kind::Decomposed,
         };
         By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety, kind }

@@ -111,7 +111,7 @@ fn entry(cursor: &mut Cursor, mut keyword: Name, before: &[Entry]) -> Parsed<Ent
             EntryKind::Status(word, successor)
         }
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
-        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix or lower")?),
+        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix, lower or prove")?),
         "safety" => EntryKind::Safety(cursor.ident("exact, rounding or unsafe")?),
         "at" => {
             let span = cursor.peek().span;
