@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::saturate::Saturation;
-use super::{Built, EGraph, build, rebuild};
+use super::{Built, Contents, EGraph, build, rebuild};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, ValueId, order};
 use crate::infer::Facts;
@@ -30,6 +30,12 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
     /// Applies rules to prove more equalities. `rules` must include the rules of previous calls.
     pub fn saturate(&mut self, rules: &[&'r Rule]) {
         self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
+    }
+
+    /// Merges values that are equal up to views, and by [`Contents`] that are defined alike.
+    /// Returns true if any were merged.
+    pub fn unite_contents(&mut self, contents: &mut Contents) -> bool {
+        contents.unite(&mut self.built.egraph)
     }
 
     /// Asserts `a == b` without proof; the caller guarantees it.

@@ -8,6 +8,7 @@
 
 mod analysis;
 mod build;
+mod contents;
 mod dirty;
 mod enode;
 mod equivalence;
@@ -20,6 +21,7 @@ mod tables;
 
 pub use analysis::{Data, Scope, gives_constant, is_computed, violations_at};
 pub use build::{Built, build, is_opaque};
+pub use contents::Contents;
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId, canonical};
 pub use equivalence::EquivalenceChecker;
 pub use host::{ClassHost, NodeRef};

@@ -27,6 +27,7 @@ mod fault;
 mod load;
 mod meet;
 mod ops;
+mod rounding;
 mod shape;
 #[cfg(test)]
 mod testing;
@@ -55,5 +56,6 @@ pub use fault::{Expected, Fault};
 pub use load::attr;
 pub use load::{MAX_ELEMENTS, array, filling, tensor_of};
 pub use meet::Conflict;
+pub use rounding::rounding_difference;
 pub use shape::{Shape, Size};
 pub use weights::{is_at_hand, is_weight_arithmetic};

@@ -1,0 +1,175 @@
+//! Constants of an e-graph by their elements.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use egg::Id;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::egraph::enode::{Call, ENode};
+use crate::egraph::{EGraph, is_computed};
+use crate::infer::eval::{self, Array, Budget, KernelCall, Val};
+use crate::infer::{self, Buffer, ConstValue, rounding_difference};
+
+/// Limits of the evaluation of one call.
+const BUDGET: Budget = Budget { elements: 1 << 27, work: 1 << 29 };
+/// Maximum number of bytes of all evaluated constants.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Constants, numbered by element type and elements.
+#[derive(Default)]
+pub struct Constants {
+    /// Numbers of the constants with a hash of their elements, and one class of each.
+    by_hash: FxHashMap<u64, Vec<(i64, Arc<Array>)>>,
+    /// Number of each class, by a class that was merged into it.
+    numbers: FxHashMap<Id, i64>,
+    /// Elements of evaluated constants.
+    arrays: FxHashMap<Id, Arc<Array>>,
+    /// Classes that cannot be evaluated.
+    refused: FxHashSet<Id>,
+    count: i64,
+    bytes: usize,
+    /// With rounding, the `float` constants of each length.
+    near: FxHashMap<usize, Vec<(i64, Arc<Array>)>>,
+    /// Number of constants that differ from an earlier one by rounding, and the largest difference, relative to the
+    /// largest element.
+    pub rounded: (usize, f64),
+    /// Whether constants that differ by rounding have one number.
+    rounds: bool,
+}
+
+impl Constants {
+    /// Creates a table; with `rounds`, constants that differ by rounding have one number.
+    pub fn new(rounds: bool) -> Self {
+        Constants { rounds, ..Constants::default() }
+    }
+
+    /// Returns the number of a constant; constants with equal elements have one number, whatever their shapes.
+    pub fn number(&self, egraph: &EGraph, class: Id) -> Option<i64> {
+        self.numbers.get(&egraph.find(class)).copied()
+    }
+
+    /// Numbers all constants of an e-graph, and evaluates those that are computed from weights.
+    pub fn evaluate(&mut self, egraph: &EGraph) {
+        let mut classes: Vec<Id> =
+            egraph.classes().filter(|class| class.data.fact().is_const()).map(|class| class.id).collect();
+        classes.sort_unstable();
+        for class in classes {
+            if !self.numbers.contains_key(&class)
+                && let Some(array) = self.array(egraph, class, 0)
+                && let Some(number) = self.intern(array)
+            {
+                self.numbers.insert(class, number);
+            }
+        }
+    }
+
+    /// Returns the number of a constant; `None` for strings.
+    pub fn intern(&mut self, array: Arc<Array>) -> Option<i64> {
+        let hash = hash(&array)?;
+        let alike = self.by_hash.entry(hash).or_default();
+        if let Some((number, _)) = alike.iter().find(|(_, other)| has_equal_elements(other, &array)) {
+            return Some(*number);
+        }
+        let near = self.rounds.then(|| near(self.near.get(&array.len())?, &array)).flatten();
+        let number = match near {
+            Some((number, difference)) => {
+                self.rounded = (self.rounded.0 + 1, self.rounded.1.max(difference));
+                number
+            }
+            None => {
+                self.count += 1;
+                if matches!(array.data(), Buffer::F32(_)) {
+                    self.near.entry(array.len()).or_default().push((self.count, array.clone()));
+                }
+                self.count
+            }
+        };
+        alike.push((number, array));
+        Some(number)
+    }
+
+    /// Returns the elements of a constant.
+    fn array(&mut self, egraph: &EGraph, class: Id, depth: usize) -> Option<Arc<Array>> {
+        const DEEPEST: usize = 16;
+        let class = egraph.find(class);
+        if let Some(array) = self.arrays.get(&class) {
+            return Some(array.clone());
+        }
+        if depth > DEEPEST || self.refused.contains(&class) {
+            return None;
+        }
+        let array = match &egraph[class].data.fact().as_tensor()?.value {
+            ConstValue::Const(array) => Some(array.clone()),
+            ConstValue::Weight(id) => infer::array(egraph.analysis.tables.tensor(*id)).map(Arc::new),
+            ConstValue::Computed => {
+                // Guards against cycles: a class that is being evaluated is not evaluated again.
+                self.refused.insert(class);
+                let calls = egraph[class].nodes.iter().filter_map(ENode::as_call);
+                let mut calls = calls.filter(|call| is_computed(egraph, call));
+                let array = calls.find_map(|call| self.result(egraph, call, depth));
+                if array.is_some() {
+                    self.refused.remove(&class);
+                }
+                array
+            }
+            _ => None,
+        }?;
+        self.bytes += array.to_raw().map_or(0, |raw| raw.len());
+        if self.bytes > MOST_BYTES {
+            return None;
+        }
+        self.arrays.insert(class, array.clone());
+        Some(array)
+    }
+
+    fn result(&mut self, egraph: &EGraph, call: &Call, depth: usize) -> Option<Arc<Array>> {
+        let tables = &egraph.analysis.tables;
+        let key = tables.op(call.op);
+        let opset = u16::try_from(tables.opset_of(call)).ok()?;
+        let mut inputs = Vec::new();
+        for &child in &call.children[..usize::from(call.inputs)] {
+            inputs.push(Some(Val::Tensor(self.array(egraph, child, depth + 1)?)));
+        }
+        let attrs = Attributes { egraph, call };
+        let version = key.schema(i64::from(opset))?.since;
+        let kernel =
+            KernelCall { domain: &key.domain, op: &key.name, version, opset, attrs: &attrs, outputs: 1 };
+        match eval::eval(&kernel, &inputs, BUDGET).ok()?.into_iter().next()? {
+            Val::Tensor(array) => Some(array),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the number of a constant that differs by rounding only, and the largest difference.
+fn near(known: &[(i64, Arc<Array>)], array: &Array) -> Option<(i64, f64)> {
+    known.iter().find_map(|(number, other)| match (other.data(), array.data()) {
+        (Buffer::F32(other), Buffer::F32(elements)) => Some((*number, rounding_difference(other, elements)?)),
+        _ => None,
+    })
+}
+
+/// Returns true if two constants have equal elements of one type, whatever their shapes.
+fn has_equal_elements(a: &Array, b: &Array) -> bool {
+    a.elem() == b.elem() && a.len() == b.len() && a.to_raw() == b.to_raw()
+}
+
+/// Returns a hash of the type and the elements; `None` for strings.
+fn hash(array: &Array) -> Option<u64> {
+    let mut hasher = FxHasher::default();
+    (array.elem() as u8).hash(&mut hasher);
+    array.to_raw()?.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+struct Attributes<'a, 'm> {
+    egraph: &'a EGraph<'m>,
+    call: &'a Call,
+}
+
+impl eval::Attrs for Attributes<'_, '_> {
+    fn get(&self, name: &str) -> Option<eval::Attr<'_>> {
+        infer::attr(self.egraph.analysis.tables.attr(self.call.attrs, name)?)
+    }
+}

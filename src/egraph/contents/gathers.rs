@@ -1,0 +1,211 @@
+//! Contents of Gather and GatherND.
+
+use std::sync::Arc;
+
+use egg::Id;
+
+use super::blocks::{Block, blocks, sizes};
+use super::reading::{Reading, position};
+use super::{Content, Contents, Key};
+use crate::egraph::EGraph;
+use crate::egraph::enode::ENode;
+use crate::graph::dim::Dim;
+use crate::infer::Size;
+use crate::infer::eval::Array;
+
+impl Contents {
+    pub(super) fn gathered(&mut self, of: &Reading) -> Option<Content> {
+        let (x, places) = (of.input(0)?, of.input(1)?);
+        let dims = of.dims(x)?;
+        let axis = of.axis(0, dims.len())?;
+        let content = self.of(x);
+        if let Some(known) = of.fact(places).as_const().and_then(|places| places.as_i64s().ok())
+            && let Some(first) = known.first()
+            && known.windows(2).all(|pair| pair[1] == pair[0] + 1)
+            && (*first >= 0 || *known.last()? < 0)
+        {
+            let start = if *first >= 0 { Some(Dim::known(*first)) } else { dims[axis].as_ref()?.add(*first) };
+            return self.part(content, dims, axis, (&start?, &Dim::known(known.len() as i64)));
+        }
+        let axes = dims.iter().enumerate().map(|(at, size)| (size.clone(), at.cmp(&axis)));
+        let places = self.of(places);
+        self.taken(content, places, &blocks(axes))
+    }
+
+    /// Returns the content of the elements at some places of one axis.
+    fn taken(
+        &mut self,
+        whole: Content,
+        places: Content,
+        blocks: &[Block<std::cmp::Ordering>],
+    ) -> Option<Content> {
+        let sizes = sizes(blocks)?;
+        let roles: String = blocks.iter().map(|block| format!(" {:?}", block.role)).collect();
+        Some(self.defined(Key { op: format!("gather{roles}"), operands: vec![whole, places], sizes }))
+    }
+
+    /// Returns the content of a GatherND as that of a Gather from the flattened leading axes.
+    pub(super) fn gathered_at_tuples(&mut self, of: &Reading) -> Option<Content> {
+        let (x, tuples) = (of.input(0)?, of.input(1)?);
+        let dims = of.dims(x)?;
+        let count =
+            of.dims(tuples)?.last()?.as_ref()?.as_const().and_then(|count| usize::try_from(count).ok())?;
+        if of.int("batch_dims", 0) != 0 || count == 0 || count > dims.len() {
+            return None;
+        }
+        // The size of the first axis does not matter: a negative place counts from the end of the flattened axes, too.
+        let others: Option<Vec<i64>> = dims[1..count].iter().map(|size| size.as_ref()?.as_const()).collect();
+        let others = others?;
+        let places =
+            self.flat_constants(of, tuples, &others).or_else(|| self.flat_places(of, tuples, &others))?;
+        let axes = dims.iter().enumerate().map(|(at, size)| {
+            (size.clone(), if at < count { std::cmp::Ordering::Equal } else { std::cmp::Ordering::Greater })
+        });
+        let whole = self.of(x);
+        self.taken(whole, places, &blocks(axes))
+    }
+
+    /// Returns constant tuples of places as places of the flattened axes.
+    fn flat_constants(&mut self, of: &Reading, tuples: Id, others: &[i64]) -> Option<Content> {
+        let tuples = of.fact(tuples).as_const()?.as_i64s().ok()?;
+        let mut places = Vec::new();
+        for tuple in tuples.chunks(others.len() + 1) {
+            let mut place = *tuple.first()?;
+            for (&at, &size) in tuple[1..].iter().zip(others) {
+                place = place.checked_mul(size)?.checked_add(if at < 0 { at + size } else { at })?;
+            }
+            places.push(place);
+        }
+        let len = places.len();
+        self.constant(Array::i64s(vec![len], places).ok()?)
+    }
+
+    /// Returns joined tuples of places as places of the flattened axes.
+    fn flat_places(&mut self, of: &Reading, tuples: Id, others: &[i64]) -> Option<Content> {
+        if others.is_empty() {
+            return Some(self.of(tuples));
+        }
+        let (_, own) = of.dims(tuples)?.split_last()?;
+        let parts = of.egraph[tuples].nodes.iter().find_map(|node| {
+            let call = node.as_call().filter(|call| op(of.egraph, call) == Some("Concat"))?;
+            let join = Reading { egraph: of.egraph, class: tuples, call, index: 0 };
+            let axis = position(join.attr("axis")?.as_int()?, own.len() + 1)?;
+            join.inputs().filter(|inputs| axis == own.len() && inputs.len() == others.len() + 1)
+        })?;
+        let one = Some(Dim::known(1));
+        let (mut place, mut in_place): (Option<Content>, Vec<Size>) = (None, Vec::new());
+        for (index, &part) in parts.iter().enumerate() {
+            let dims = of.dims(part)?;
+            if dims.last() != Some(&one) || index > 0 && !is_nonnegative(of.egraph, part, 0) {
+                return None;
+            }
+            let (content, dims) = self.before_expand(of.egraph, part)?;
+            let dims = dims[..dims.len().checked_sub(1)?].to_vec();
+            place = match place {
+                None => {
+                    in_place = dims;
+                    Some(content)
+                }
+                Some(first) => {
+                    let size = self.constant(Array::i64s(Vec::new(), vec![others[index - 1]]).ok()?)?;
+                    let own_of_first = in_place.clone();
+                    let scaled = self.broadcast(
+                        "Mul",
+                        vec![(first, in_place), (size, Vec::new())],
+                        Some(&own_of_first),
+                        true,
+                    )?;
+                    in_place = own.to_vec();
+                    self.broadcast("Add", vec![(scaled, own_of_first), (content, dims)], Some(own), true)
+                }
+            };
+        }
+        place
+    }
+
+    /// Returns the content of a constant.
+    fn constant(&mut self, array: Array) -> Option<Content> {
+        let number = self.constants.intern(Arc::new(array))?;
+        Some(self.defined(Key {
+            op: "constant".to_owned(),
+            operands: Vec::new(),
+            sizes: vec![number.into()],
+        }))
+    }
+
+    /// Returns the content of a class and its dimensions, before an Expand if there is one.
+    pub(super) fn before_expand(&mut self, egraph: &EGraph, class: Id) -> Option<(Content, Vec<Size>)> {
+        let found = unexpanded(egraph, class).or_else(|| {
+            let dims = egraph[class].data.fact().dims()?;
+            let views = egraph[class].nodes.iter().filter_map(ENode::as_call).filter(|call| {
+                matches!(op(egraph, call), Some("Unsqueeze" | "Squeeze" | "Reshape" | "Flatten"))
+            });
+            views.into_iter().find_map(|view| {
+                let viewed = egraph.find(view.children[0]);
+                let (from, small) = unexpanded(egraph, viewed)?;
+                Some((from, with_axes_of(dims, egraph[viewed].data.fact().dims()?, &small)?))
+            })
+        });
+        match found {
+            Some((from, dims)) => Some((self.of(from), dims)),
+            None => Some((self.of(class), egraph[class].data.fact().dims()?.to_vec())),
+        }
+    }
+}
+
+/// Returns the operand of an Expand in a class, and its dimensions, as many as those of the class.
+fn unexpanded(egraph: &EGraph, class: Id) -> Option<(Id, Vec<Size>)> {
+    let rank = egraph[class].data.fact().rank()?;
+    let mut expands = egraph[class].nodes.iter().filter_map(ENode::as_call);
+    expands.find_map(|call| {
+        let from = Some(egraph.find(call.children[0])).filter(|_| op(egraph, call) == Some("Expand"))?;
+        let dims = egraph[from].data.fact().dims()?;
+        let missing = rank.checked_sub(dims.len()).filter(|_| from != class)?;
+        Some((from, std::iter::repeat_n(Some(Dim::known(1)), missing).chain(dims.iter().cloned()).collect()))
+    })
+}
+
+/// Returns the dimensions of a view of `viewed` that differs in axes of size 1 only, with sizes from `small`.
+fn with_axes_of(view: &[Size], viewed: &[Size], small: &[Size]) -> Option<Vec<Size>> {
+    let one = Some(Dim::known(1));
+    let mut left = viewed.iter().zip(small).filter(|(size, _)| **size != one);
+    let mut dims = Vec::with_capacity(view.len());
+    for size in view {
+        if *size == one {
+            dims.push(one.clone());
+            continue;
+        }
+        let (same, small) = left.next()?;
+        dims.push(small.clone());
+        if size.is_none() || size != same {
+            return None;
+        }
+    }
+    left.next().is_none().then_some(dims)
+}
+
+/// Returns the operator of a call of ai.onnx.
+fn op<'e>(egraph: &'e EGraph, call: &crate::egraph::Call) -> Option<&'e str> {
+    let key = egraph.analysis.tables.op(call.op);
+    key.domain.is_empty().then_some(&*key.name)
+}
+
+/// Returns true if no element of an integer tensor is negative.
+fn is_nonnegative(egraph: &EGraph, class: Id, depth: usize) -> bool {
+    const DEEPEST: usize = 8;
+    let class = egraph.find(class);
+    let least = |id: &Id| egraph[egraph.find(*id)].data.fact().as_const()?.as_i64s().ok()?.into_iter().min();
+    if let Some(least) = least(&class) {
+        return least >= 0;
+    }
+    depth < DEEPEST
+        && egraph[class].nodes.iter().filter_map(ENode::as_call).any(|call| match op(egraph, call) {
+            Some(
+                "Expand" | "Unsqueeze" | "Squeeze" | "Reshape" | "Flatten" | "Transpose" | "Identity"
+                | "Tile",
+            ) => is_nonnegative(egraph, call.children[0], depth + 1),
+            Some("Range") => least(&call.children[0]) >= Some(0) && least(&call.children[2]) >= Some(1),
+            Some("Shape") => true,
+            _ => false,
+        })
+}
