@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::dims::PairedDims;
 use crate::graph::syntax::declaration;
 use crate::graph::{DeclaredDim, Dimension, Initial, Model, Port, Type, TypeKind, ValueId};
 use crate::infer::Content;
@@ -22,6 +23,8 @@ pub struct Pairs {
     pub outputs: Vec<Pair>,
     /// Differences that affect a caller.
     pub differences: Vec<String>,
+    /// Differences that do not affect the function that the models compute.
+    pub notes: Vec<String>,
 }
 
 impl Pairs {
@@ -29,13 +32,17 @@ impl Pairs {
     pub fn of(a: &Model, b: &Model) -> Pairs {
         let mut pairs = Pairs::default();
         let (main_a, main_b) = (&a.graphs[a.main], &b.graphs[b.main]);
-        pairs.inputs = pairs.side("input", (a, &main_a.inputs), (b, &main_b.inputs));
-        pairs.outputs = pairs.side("output", (a, &main_a.outputs), (b, &main_b.outputs));
-        pairs.differences.extend(ties(a, b));
+        pairs.inputs = pairs.side(Side::Input, (a, &main_a.inputs), (b, &main_b.inputs));
+        pairs.outputs = pairs.side(Side::Output, (a, &main_a.outputs), (b, &main_b.outputs));
+        let mut dims = PairedDims::of((a, &main_a.inputs), (b, &main_b.inputs), &pairs.inputs);
+        dims.rename(&mut pairs.inputs);
+        pairs.differences.extend(dims.ties());
+        pairs.notes.extend(dims.renamed());
         pairs
     }
 
-    fn side(&mut self, what: &str, a: (&Model, &[Port]), b: (&Model, &[Port])) -> Vec<Pair> {
+    fn side(&mut self, side: Side, a: (&Model, &[Port]), b: (&Model, &[Port])) -> Vec<Pair> {
+        let what = side.name();
         let name = |model: &Model, port: &Port| model.values[port.value].name.clone();
         let by_name: FxHashMap<_, usize> =
             b.1.iter().enumerate().map(|(at, port)| (name(b.0, port), at)).collect();
@@ -49,11 +56,11 @@ impl Pairs {
                 *found = left.next();
                 if let Some(at) = *found {
                     let (old, new) = (name(a.0, port), name(b.0, &b.1[at]));
-                    self.differences.push(format!("{what} `{old}` is named `{new}` in b"));
+                    self.notes.push(format!("{what} `{old}` is paired with `{new}` of b, by position"));
                 }
             }
             match *found {
-                Some(at) => pairs.extend(self.pair(what, (a.0, port), (b.0, &b.1[at]))),
+                Some(at) => pairs.extend(self.pair(side, (a.0, port), (b.0, &b.1[at]))),
                 None => self.differences.push(format!("{what} `{}` is missing in b", name(a.0, port))),
             }
         }
@@ -67,23 +74,42 @@ impl Pairs {
         pairs
     }
 
-    fn pair(&mut self, what: &str, a: (&Model, &Port), b: (&Model, &Port)) -> Option<Pair> {
+    fn pair(&mut self, side: Side, a: (&Model, &Port), b: (&Model, &Port)) -> Option<Pair> {
         let (ty_a, ty_b) = (a.1.info.ty.as_ref(), b.1.info.ty.as_ref());
         if without_names(ty_a) != without_names(ty_b) {
             let (was, is) = (declaration(a.0, a.1), declaration(b.0, b.1));
-            self.differences.push(format!("{what} `{was}` is declared as `{is}` in b"));
+            let text = format!("{} `{was}` is declared as `{is}` in b", side.name());
+            // A declared size of an output constrains no run: the proof is about the computed sizes.
+            let is_noted = side == Side::Output && common(ty_a, ty_b).is_ok() && !conflict(ty_a, ty_b);
+            if is_noted { self.notes.push(text) } else { self.differences.push(text) }
         }
         let pair = |ty| Pair { a: a.1.value, b: b.1.value, ty };
-        if what == "output" {
+        if side == Side::Output {
             return Some(pair(None));
         }
         let (default_a, default_b) = (default(a), default(b));
         if default_a != default_b {
             let name = &a.0.values[a.1.value].name;
-            self.differences.push(format!("{what} `{name}` has a different default"));
+            self.differences.push(format!("input `{name}` has a different default"));
             return None;
         }
         common(ty_a, ty_b).ok().map(pair)
+    }
+}
+
+/// Side of an interface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Side::Input => "input",
+            Side::Output => "output",
+        }
     }
 }
 
@@ -148,41 +174,20 @@ fn common_dim(a: &Dimension, b: &Dimension) -> Dimension {
     Dimension { dim, denotation: None }
 }
 
-/// Finds dimension names of one model that correspond to two names in the other.
-fn ties(a: &Model, b: &Model) -> Vec<String> {
-    let names = |model: &Model| -> FxHashMap<(String, usize), String> {
-        let mut names = FxHashMap::default();
-        for port in &model.graphs[model.main].inputs {
-            let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
-            else {
-                continue;
-            };
-            for (axis, dim) in dims.iter().enumerate() {
-                if let DeclaredDim::Param(param) = &dim.dim {
-                    let input = model.values[port.value].name.to_string();
-                    names.insert((input, axis), param.to_string());
-                }
-            }
-        }
-        names
+/// Returns true if two tensor types declare different numbers for an axis.
+fn conflict(a: Option<&Type>, b: Option<&Type>) -> bool {
+    let (Some(a), Some(b)) = (a.and_then(dims), b.and_then(dims)) else { return false };
+    let number = |dim: &Dimension| match dim.dim {
+        DeclaredDim::Value(size) => Some(size),
+        _ => None,
     };
-    let (in_a, in_b) = (names(a), names(b));
-    let split =
-        |from: &FxHashMap<(String, usize), String>, to: &FxHashMap<(String, usize), String>, which: &str| {
-            let mut seen: FxHashMap<&str, &str> = FxHashMap::default();
-            let mut places: Vec<_> = from.iter().collect();
-            places.sort();
-            let mut split = Vec::new();
-            for (place, name) in places {
-                let Some(other) = to.get(place) else { continue };
-                if *seen.entry(name).or_insert(other) != other {
-                    split.push(format!("dimension `{name}` {which}: `{}` and `{other}`", seen[&**name]));
-                }
-            }
-            split.dedup();
-            split
-        };
-    let mut all = split(&in_a, &in_b, "of a corresponds to two names in b");
-    all.extend(split(&in_b, &in_a, "of b corresponds to two names in a"));
-    all
+    a.iter().zip(b).any(|(a, b)| number(a).is_some_and(|a| number(b).is_some_and(|b| a != b)))
+}
+
+/// Returns the declared dimensions of a tensor type.
+pub fn dims(ty: &Type) -> Option<&[Dimension]> {
+    match &ty.kind {
+        TypeKind::Tensor { shape, .. } => shape.as_deref(),
+        _ => None,
+    }
 }

@@ -5,11 +5,13 @@
 //! not merged may still be equal; for these, the first differing nodes are reported.
 
 mod combined;
+mod dims;
 mod divergence;
 mod interface;
 mod numbers;
 mod prepare;
 mod proof;
+mod rounded;
 mod table;
 
 use std::cell::LazyCell;
@@ -24,6 +26,7 @@ pub use self::divergence::{Divergence, NodeDescription};
 use self::interface::Pairs;
 pub use self::prepare::prepared;
 use self::proof::{Proof, prove};
+pub use self::rounded::RoundedWeights;
 pub use self::table::{Row, Table, Weight};
 use crate::diag::Selection;
 use crate::fix::{self, Options};
@@ -51,8 +54,10 @@ pub enum Equivalence {
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     pub computes: Equivalence,
-    /// Differences of the interfaces.
+    /// Differences of the interfaces that affect a caller.
     pub interface: Vec<String>,
+    /// Differences of the interfaces that do not affect results, and pairs by position.
+    pub notes: Vec<String>,
     /// Outputs of the first model that are proved equal to those of the second.
     pub equal: Vec<Arc<str>>,
     /// Paired outputs of the first model that are not proved equal.
@@ -63,6 +68,8 @@ pub struct Comparison {
     pub more: usize,
     /// Operators assumed to behave equally in both models: random or unknown ones.
     pub assumed: BTreeSet<String>,
+    /// Weights that the proof treats as equal although they differ by rounding.
+    pub rounded_weights: RoundedWeights,
     /// Reason why nothing could be proved, if the comparison failed.
     pub hindrance: Option<String>,
     #[serde(flatten)]
@@ -82,11 +89,13 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     let mut comparison = Comparison {
         computes: Equivalence::Unknown,
         interface: pairs.differences.clone(),
+        notes: pairs.notes.clone(),
         equal: Vec::new(),
         unequal: pairs.outputs.iter().map(|pair| a.values[pair.a].name.clone()).collect(),
         departures: Vec::new(),
         more: 0,
         assumed: BTreeSet::new(),
+        rounded_weights: RoundedWeights::default(),
         hindrance: None,
         table: Table::of(a, b),
     };
@@ -104,8 +113,9 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
         proved(&Joined::of(&a, &b), (&a, &b), Equivalence::Rounded, &rules)
     };
     match (at_higher.or_else(at_lower), aligned) {
-        (Some((computes, proof)), _) => {
+        (Some((computes, proof, rounded)), _) => {
             comparison.computes = computes;
+            comparison.rounded_weights = rounded;
             comparison.equal = std::mem::take(&mut comparison.unequal);
             comparison.assumed = proof.assumed;
         }
@@ -135,7 +145,7 @@ fn proved<F: FnOnce() -> RuleSet>(
     (a, b): (&Model, &Model),
     best: Equivalence,
     rules: &Rules<F>,
-) -> Option<(Equivalence, Proof)> {
+) -> Option<(Equivalence, Proof, RoundedWeights)> {
     if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
         let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
         let computes = match is_alike {
@@ -143,17 +153,19 @@ fn proved<F: FnOnce() -> RuleSet>(
             true => Equivalence::Renamed,
             false => Equivalence::Exactly,
         };
-        return Some((computes.max(best), proof));
+        return Some((computes.max(best), proof, RoundedWeights::default()));
     }
     let degrees = [Equivalence::Exactly, Equivalence::Rounded].into_iter();
     degrees.filter(|computes| *computes >= best).find_map(|computes| {
         let rules = rules.that_show(computes);
-        let by_rules = || direct.proof(rules).filter(|proof| direct.proves(proof));
-        let simplified = || {
-            let simpler = Joined::of(&simplified(a, rules), &simplified(b, rules));
-            simpler.proof(rules).filter(|proof| simpler.proves(proof))
+        let proof = |joined: Joined| {
+            let joined = if computes == Equivalence::Rounded { joined.rounded() } else { joined };
+            let proof = joined.proof(rules).filter(|proof| joined.proves(proof))?;
+            let rounded = joined.rounded.and(proof.rounded);
+            Some((computes, proof, rounded))
         };
-        Some((computes, by_rules().or_else(simplified)?))
+        let as_given = || proof(Joined::of(a, b));
+        as_given().or_else(|| proof(Joined::of(&simplified(a, rules), &simplified(b, rules))))
     })
 }
 
@@ -178,6 +190,7 @@ fn compare_outputs(comparison: &mut Comparison, direct: &Joined, rules: &RuleSet
 struct Joined {
     both: Combined,
     outputs: Vec<(ValueId, ValueId)>,
+    rounded: RoundedWeights,
 }
 
 impl Joined {
@@ -185,13 +198,19 @@ impl Joined {
         let pairs = Pairs::of(a, b);
         let both = Combined::new(a, b, &pairs);
         let outputs = pairs.outputs.iter().map(|pair| (pair.a, both.second_value(pair.b))).collect();
-        Joined { both, outputs }
+        Joined { both, outputs, rounded: RoundedWeights::default() }
+    }
+
+    /// Treats weights that differ by rounding as equal.
+    fn rounded(mut self) -> Self {
+        self.rounded = RoundedWeights::unite(&mut self.both.model);
+        self
     }
 
     fn proof(&self, rules: &RuleSet) -> Option<Proof> {
         let operators = self.both.model.nodes.iter().map(|(_, node)| node.op_type.clone());
         let present: FxHashSet<Arc<str>> = operators.chain([Arc::from("Cast")]).collect();
-        let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore], None);
+        let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore, Phase::Prove], None);
         let rules: Vec<&Rule> =
             rules.into_iter().filter(|rule| rule.safety != Safety::Unsafe && !rule.is_lint_only()).collect();
         prove(&self.both, &rules)

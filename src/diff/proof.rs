@@ -6,12 +6,13 @@ use rustc_hash::FxHashMap;
 
 use super::combined::Combined;
 use super::numbers::{Numbers, is_drawn};
-use crate::egraph::{EquivalenceChecker, is_opaque};
+use super::rounded::RoundedWeights;
+use crate::egraph::{Contents, EquivalenceChecker, is_opaque};
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
 use crate::graph::{AttrValue, Initial, Model, NodeId, TensorId, ValueId, order};
 use crate::infer;
-use crate::rules::rule::Rule;
+use crate::rules::rule::{Rule, Safety};
 
 /// Equalities between the values of two combined models.
 pub struct Proof {
@@ -19,6 +20,8 @@ pub struct Proof {
     pub classes: FxHashMap<ValueId, usize>,
     /// Random or unknown operators that are assumed to behave equally in both models.
     pub assumed: BTreeSet<String>,
+    /// Constants of the proof that differ by rounding.
+    pub rounded: RoundedWeights,
 }
 
 impl Proof {
@@ -38,16 +41,21 @@ pub fn prove(both: &Combined, rules: &[&Rule]) -> Option<Proof> {
     unite_constants(model, &mut same);
     let opaque = by_depth(model);
     let mut pairing = Pairing { both, paired: BTreeSet::new(), assumed: BTreeSet::new() };
+    let rounds = rules.iter().any(|rule| rule.safety == Safety::Rounding);
+    let mut contents = Contents::new(rounds);
     loop {
-        let is_new = pairing.pair(&opaque, &mut same);
+        let mut is_new = pairing.pair(&opaque, &mut same);
         if !rules.is_empty() {
             same.saturate(rules);
+            is_new |= same.unite_contents(&mut contents);
         }
         if !is_new {
             break;
         }
     }
-    same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed })
+    let (count, largest) = contents.rounded();
+    let rounded = RoundedWeights { count, largest };
+    same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed, rounded })
 }
 
 /// Merges constants that share a tensor. The e-graph by itself merges only small constants, by content.

@@ -140,16 +140,46 @@ fn differences_of_the_interface_are_reported() {
             "{to}: {ran:?}"
         );
     }
-    let renamed = [("4] x)", "4] image)"), ("(x, w)", "(image, w)"), ("(x)", "(image)")];
-    let ran = diff(NET, &renamed, &[]);
-    assert!(
-        ran.status == 1
-            && ran.stdout.contains("equal except for names and order, but their interfaces differ"),
-        "{ran:?}"
-    );
     let square = NET.replace("[N,4] x", "[N,N] x");
     let ran = diff(&square, &[("[N,N] x", "[N,M] x")], &[]);
     assert!(ran.stdout.contains("dimension `N` of a corresponds to two names in b"), "{ran:?}");
+}
+
+/// Names of inputs, outputs and dimensions, and declared sizes of outputs, do not affect results.
+#[test]
+fn names_of_the_interface_are_notes() {
+    let renamed = [("4] x)", "4] image)"), ("(x, w)", "(image, w)"), ("(x)", "(image)")];
+    for (replaced, note) in [
+        (renamed.as_slice(), "input `x` is paired with `image` of b, by position"),
+        (
+            &[("4] y)", "4] out)"), ("y = Add", "out = Add")],
+            "output `y` is paired with `out` of b, by position",
+        ),
+        (&[("[N,4] x", "[s0,4] x")], "dimension `N` is named `s0` in b"),
+        (&[("[N,4] y", "[2,4] y")], "output `float[N,4] y` is declared as `float[2,4] y` in b"),
+    ] {
+        let ran = diff(NET, replaced, &[]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stdout.contains(&format!("note: {note}\n")), "{note}: {ran:?}");
+    }
+    let ran = diff(&NET.replace("[N,4] y", "[3,4] y"), &[("[3,4] y", "[2,4] y")], &[]);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("interface: output `float[3,4] y` is declared"),
+        "{ran:?}"
+    );
+}
+
+/// Sizes are compared across two inputs, whose dimensions have other names in the second model.
+#[test]
+fn dimensions_with_other_names_are_one_size() {
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[N,4] x, float[N,2,2] z) => (float[N,4] y) {\n  s = Shape (x)\n  r = Reshape (z, s)\n  \
+        y = Add (x, r)\n}\n";
+    let dims = [("float[N,4] x", "float[batch,4] x"), ("float[N,2,2] z", "float[batch,2,2] z")];
+    let by_other = [("Shape (x)", "Constant <value = int64[2] {-1,4}> ()")];
+    check(model, &[dims.as_slice(), &by_other].concat(), Equivalence::Exactly);
+    let swapped = [("Shape (x)", "Constant <value = int64[2] {4,-1}> ()")];
+    check(model, &[dims.as_slice(), &swapped].concat(), Equivalence::Unknown);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::cli::fix::verify::Seen;
 use crate::cli::paint::{Style, paint};
 use crate::diag::counted;
 use crate::diag::render::Look;
-use crate::diff::{Divergence, Equivalence, NodeDescription, Row, Weight};
+use crate::diff::{Divergence, Equivalence, NodeDescription, RoundedWeights, Row, Weight};
 
 /// The maximum number of rows of a table, and of names in a list.
 const ROWS: usize = 16;
@@ -17,6 +17,9 @@ pub fn text(result: &Verdict, look: Look) -> String {
     let comparison = result.comparison;
     for difference in &comparison.interface {
         text += &format!("interface: {difference}\n");
+    }
+    for note in &comparison.notes {
+        text += &format!("note: {note}\n");
     }
     if let Some(why) = &comparison.hindrance {
         text += &format!("not compared: {why}\n");
@@ -63,7 +66,16 @@ fn headline(result: &Verdict, look: Look) -> String {
         }
         _ => "",
     };
-    format!("{}\n{how}", paint(look, style, &verdict))
+    let RoundedWeights { count, largest } = result.comparison.rounded_weights;
+    let weights = match count {
+        0 => String::new(),
+        _ => {
+            let verb = if count == 1 { "differs" } else { "differ" };
+            let constants = counted(count, "constant");
+            format!("  {constants} {verb} by rounding, by at most {largest:.1e} of the largest element\n")
+        }
+    };
+    format!("{}\n{how}{weights}", paint(look, style, &verdict))
 }
 
 fn names(names: &[std::sync::Arc<str>]) -> String {

@@ -1,0 +1,106 @@
+//! `onnx-diff` on computations that two exporters write with different views.
+
+use onnx_lint::diff::{Equivalence, compare};
+use onnx_lint::{Model, RuleSet, read};
+
+fn model(graph: &str) -> Model {
+    let text = format!("<ir_version: 8, opset_import: [\"\" : 18]>\n{graph}\n");
+    let (model, findings) = read::text::read(&text);
+    assert_eq!(findings, [], "{text}");
+    model.expect("a model")
+}
+
+/// Checks that two graphs are proved equal, and that each change of the second is not.
+#[track_caller]
+fn check(a: &str, b: &str, changes: &[(&str, &str)]) {
+    let rules = RuleSet::patterns();
+    let (first, second) = (model(a), model(b));
+    let comparison = compare(&first, &second, &rules);
+    assert_ne!(comparison.computes, Equivalence::Unknown, "{a}\n{b}\n{comparison:#?}");
+    for (from, to) in changes {
+        assert!(b.contains(from), "{b} does not contain {from}");
+        let comparison = compare(&first, &model(&b.replace(from, to)), &rules);
+        assert_eq!(comparison.computes, Equivalence::Unknown, "{from} -> {to}");
+    }
+}
+
+#[test]
+fn heads_are_transposed_as_matrices_or_as_heads() {
+    check(
+        "g (float[B,6,8] x) => (float[B,2,4,6] y) <int64[4] s = {0,6,2,4}> {
+            h = Reshape (x, s)  y = Transpose <perm = [0,2,3,1]> (h)
+        }",
+        "g (float[B,6,8] x) => (float[B,2,4,6] y) <int64[4] s = {0,6,2,4}, int64[3] m = {-1,6,4}, int64[4] r = {-1,2,4,6}> {
+            h = Reshape (x, s)  t = Transpose <perm = [0,2,1,3]> (h)  f = Reshape (t, m)
+            u = Transpose <perm = [0,2,1]> (f)  y = Reshape (u, r)
+        }",
+        &[("perm = [0,2,1]>", "perm = [0,1,2]>"), ("{0,6,2,4}", "{0,6,4,2}"), ("{-1,2,4,6}", "{-1,4,2,6}")],
+    );
+}
+
+#[test]
+fn products_of_flattened_rows_are_products_of_rows() {
+    check(
+        "g (float[B,S,3] x) => (float[B,S,2] y) <float[3,2] w = {1,2,3,4,5,6}, float[2] b = {7,8}> {
+            p = MatMul (x, w)  y = Add (p, b)
+        }",
+        "g (float[B,S,3] x) => (float[B,S,2] y)
+            <float[2,3] w = {1,3,5,2,4,6}, float[2] b = {7,8}, int64[2] f = {-1,3}, int64[1] two = {2}> {
+            n = Shape <end = 2> (x)  s = Concat <axis = 0> (n, two)
+            f2 = Reshape (x, f)  p = Gemm <transB = 1> (f2, w, b)  y = Reshape (p, s)
+        }",
+        &[
+            ("{7,8}", "{8,7}"),
+            ("{1,3,5,2,4,6}", "{1,3,5,2,4,7}"),
+            ("<transB = 1>", "<transB = 1, alpha = 2.0>"),
+        ],
+    );
+}
+
+#[test]
+fn gathers_splits_and_slices_are_parts() {
+    check(
+        "g (float[B,3,4] x) => (float[B,4] y, float[B,2,4] z) <int64 one = {1}, int64[2] s = {1,2}> {
+            y = Gather <axis = 1> (x, one)  h, z = Split <axis = 1> (x, s)
+        }",
+        "g (float[B,3,4] x) => (float[B,4] y, float[B,2,4] z)
+            <int64[1] f = {1}, int64[1] t = {2}, int64[1] m = {-2}, int64[1] e = {9223372036854775807}, int64[1] a = {1}> {
+            p = Slice (x, f, t, a)  y = Squeeze (p, a)  z = Slice (x, m, e, a)
+        }",
+        &[("f = {1}, int64[1] t = {2}", "f = {0}, int64[1] t = {1}"), ("m = {-2}, int64[1] e = {9223372036854775807}", "m = {0}, int64[1] e = {2}")],
+    );
+}
+
+#[test]
+fn joined_parts_are_the_whole_in_order_only() {
+    check(
+        "g (float[B,4] x) => (float[B,4] y) { y = Relu (x) }",
+        "g (float[B,4] x) => (float[B,4] y) <int64[2] s = {1,3}> {
+            p, q = Split <axis = 1> (x, s)  c = Concat <axis = 1> (p, q)  y = Relu (c)
+        }",
+        &[("(p, q)  y", "(q, p)  y")],
+    );
+}
+
+#[test]
+fn reductions_ignore_how_neighboring_axes_are_split() {
+    check(
+        "g (float[B,3,4,5] x) => (float[B,3] y) { p = GlobalAveragePool (x)  y = Flatten (p) }",
+        "g (float[B,3,4,5] x) => (float[B,3] y) <int64[2] a = {2,3}> { y = ReduceMean <keepdims = 0> (x, a) }",
+        &[("ReduceMean", "ReduceMax")],
+    );
+}
+
+#[test]
+fn broadcast_operands_keep_their_axis() {
+    check(
+        "g (float[B,2,2] x, float[2] s) => (float[B,2,2] y) { y = Mul (x, s) }",
+        "g (float[B,2,2] x, float[2] s) => (float[B,2,2] y) <int64[2] f = {-1,2}, int64[3] r = {-1,2,2}> {
+            p = Reshape (x, f)  q = Mul (p, s)  y = Reshape (q, r)
+        }",
+        &[(
+            "q = Mul (p, s)",
+            "o = Constant <value_ints = [1]> ()  t = Unsqueeze (s, o)  v = Reshape (x, r)  q = Mul (v, t)",
+        )],
+    );
+}
