@@ -146,7 +146,7 @@ fn proved<F: FnOnce() -> RuleSet>(
     best: Equivalence,
     rules: &Rules<F>,
 ) -> Option<(Equivalence, Proof, RoundedWeights)> {
-    if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
+    if let Some(proof) = direct.proof(&RuleSet::default(), false).filter(|proof| direct.proves(proof)) {
         let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
         let computes = match is_alike {
             true if table::is_written_alike(a, b) => Equivalence::Same,
@@ -159,8 +159,9 @@ fn proved<F: FnOnce() -> RuleSet>(
     degrees.filter(|computes| *computes >= best).find_map(|computes| {
         let rules = rules.that_show(computes);
         let proof = |joined: Joined| {
-            let joined = if computes == Equivalence::Rounded { joined.rounded() } else { joined };
-            let proof = joined.proof(rules).filter(|proof| joined.proves(proof))?;
+            let rounds = computes == Equivalence::Rounded;
+            let joined = if rounds { joined.rounded() } else { joined };
+            let proof = joined.proof(rules, rounds).filter(|proof| joined.proves(proof))?;
             let rounded = joined.rounded.and(proof.rounded);
             Some((computes, proof, rounded))
         };
@@ -171,7 +172,7 @@ fn proved<F: FnOnce() -> RuleSet>(
 
 /// Compares the outputs of two models at one opset that are not proved equivalent.
 fn compare_outputs(comparison: &mut Comparison, direct: &Joined, rules: &RuleSet) {
-    let Some(proof) = direct.proof(rules) else {
+    let Some(proof) = direct.proof(rules, true) else {
         comparison.hindrance =
             Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
         return;
@@ -207,13 +208,13 @@ impl Joined {
         self
     }
 
-    fn proof(&self, rules: &RuleSet) -> Option<Proof> {
+    fn proof(&self, rules: &RuleSet, rounds: bool) -> Option<Proof> {
         let operators = self.both.model.nodes.iter().map(|(_, node)| node.op_type.clone());
         let present: FxHashSet<Arc<str>> = operators.chain([Arc::from("Cast")]).collect();
         let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore, Phase::Prove], None);
         let rules: Vec<&Rule> =
             rules.into_iter().filter(|rule| rule.safety != Safety::Unsafe && !rule.is_lint_only()).collect();
-        prove(&self.both, &rules)
+        prove(&self.both, &rules, rounds)
     }
 
     /// Returns true if the nodes of both models compute the same set of values, including unused nodes.

@@ -12,7 +12,7 @@ use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
 use crate::graph::{AttrValue, Initial, Model, NodeId, TensorId, ValueId, order};
 use crate::infer;
-use crate::rules::rule::{Rule, Safety};
+use crate::rules::rule::Rule;
 
 /// Equalities between the values of two combined models.
 pub struct Proof {
@@ -31,9 +31,9 @@ impl Proof {
     }
 }
 
-/// Proves equalities by rules.
+/// Proves equalities by rules, and by contents; with `rounds`, results may differ by rounding.
 /// Returns `None` if a graph has a cycle, or if facts contradict each other.
-pub fn prove(both: &Combined, rules: &[&Rule]) -> Option<Proof> {
+pub fn prove(both: &Combined, rules: &[&Rule], rounds: bool) -> Option<Proof> {
     let model = &both.model;
     let facts = infer::infer(model, infer::Options { use_declared: false });
     let uses = Uses::new(model);
@@ -41,7 +41,6 @@ pub fn prove(both: &Combined, rules: &[&Rule]) -> Option<Proof> {
     unite_constants(model, &mut same);
     let opaque = by_depth(model);
     let mut pairing = Pairing { both, paired: BTreeSet::new(), assumed: BTreeSet::new() };
-    let rounds = rules.iter().any(|rule| rule.safety == Safety::Rounding);
     let mut contents = Contents::new(rounds);
     loop {
         let mut is_new = pairing.pair(&opaque, &mut same);

@@ -9,8 +9,9 @@ use crate::cli::output::Color;
 
 /// Proves that two models are equal, or shows the first differences.
 ///
-/// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names of inner
-/// values, node order, the producer and metadata may differ; names, types and order of inputs and outputs may not.
+/// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names, node order,
+/// the producer and metadata may differ; types and order of inputs and outputs may not. Inputs and outputs with other
+/// names are paired by position, and the output lists these pairs.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-diff", version = VERSION, after_help = AFTER_HELP)]
 pub struct Args {

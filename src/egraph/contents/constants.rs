@@ -64,6 +64,17 @@ impl Constants {
         }
     }
 
+    /// Returns the common element of a constant as a scalar, and the number of elements.
+    pub fn filling(&self, egraph: &EGraph, class: Id) -> Option<(Array, i64)> {
+        let array = self.arrays.get(&egraph.find(class))?;
+        let raw = array.to_raw()?;
+        let (first, others) = raw.split_at_checked(raw.len().checked_div(array.len())?)?;
+        let is_whole = array.elem().bits()? % 8 == 0 && !first.is_empty();
+        let is_full = is_whole && others.chunks(first.len()).all(|other| other == first);
+        let scalar = is_full.then(|| Array::from_raw(array.elem(), Vec::new(), first).ok())??;
+        Some((scalar, i64::try_from(array.len()).ok()?))
+    }
+
     /// Returns the number of a constant; `None` for strings.
     pub fn intern(&mut self, array: Arc<Array>) -> Option<i64> {
         let hash = hash(&array)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egg::Id;
 
-use super::blocks::{Block, blocks, sizes};
+use super::blocks::{Block, blocks, product, sizes};
 use super::reading::{Reading, position};
 use super::{Content, Contents, Key};
 use crate::egraph::EGraph;
@@ -19,17 +19,23 @@ impl Contents {
         let dims = of.dims(x)?;
         let axis = of.axis(0, dims.len())?;
         let content = self.of(x);
-        if let Some(known) = of.fact(places).as_const().and_then(|places| places.as_i64s().ok())
-            && let Some(first) = known.first()
-            && known.windows(2).all(|pair| pair[1] == pair[0] + 1)
-            && (*first >= 0 || *known.last()? < 0)
-        {
-            let start = if *first >= 0 { Some(Dim::known(*first)) } else { dims[axis].as_ref()?.add(*first) };
-            return self.part(content, dims, axis, (&start?, &Dim::known(known.len() as i64)));
+        let known = of.fact(places).as_const().and_then(|places| places.as_i64s().ok());
+        if let Some(part) = known.and_then(|places| self.consecutive(content, dims, axis, &places)) {
+            return Some(part);
         }
         let axes = dims.iter().enumerate().map(|(at, size)| (size.clone(), at.cmp(&axis)));
         let places = self.of(places);
         self.taken(content, places, &blocks(axes))
+    }
+
+    /// Returns the content of the elements at consecutive places of an axis.
+    fn consecutive(&mut self, whole: Content, dims: &[Size], axis: usize, places: &[i64]) -> Option<Content> {
+        let (&first, &last) = (places.first()?, places.last()?);
+        if !places.windows(2).all(|pair| pair[1] == pair[0] + 1) || first < 0 && last >= 0 {
+            return None;
+        }
+        let start = if first >= 0 { Some(Dim::known(first)) } else { dims[axis].as_ref()?.add(first) };
+        self.part(whole, dims, axis, (&start?, &Dim::known(places.len() as i64)))
     }
 
     /// Returns the content of the elements at some places of one axis.
@@ -56,28 +62,21 @@ impl Contents {
         // The size of the first axis does not matter: a negative place counts from the end of the flattened axes, too.
         let others: Option<Vec<i64>> = dims[1..count].iter().map(|size| size.as_ref()?.as_const()).collect();
         let others = others?;
-        let places =
-            self.flat_constants(of, tuples, &others).or_else(|| self.flat_places(of, tuples, &others))?;
+        let whole = self.of(x);
+        let known = flat_constants(of, tuples, &others);
+        let flat: Vec<Size> =
+            std::iter::once(product(&dims[..count])).chain(dims[count..].iter().cloned()).collect();
+        if let Some(part) = known.as_ref().and_then(|places| self.consecutive(whole, &flat, 0, places)) {
+            return Some(part);
+        }
+        let places = match known {
+            Some(places) => self.constant(Array::i64s(vec![places.len()], places).ok()?)?,
+            None => self.flat_places(of, tuples, &others)?,
+        };
         let axes = dims.iter().enumerate().map(|(at, size)| {
             (size.clone(), if at < count { std::cmp::Ordering::Equal } else { std::cmp::Ordering::Greater })
         });
-        let whole = self.of(x);
         self.taken(whole, places, &blocks(axes))
-    }
-
-    /// Returns constant tuples of places as places of the flattened axes.
-    fn flat_constants(&mut self, of: &Reading, tuples: Id, others: &[i64]) -> Option<Content> {
-        let tuples = of.fact(tuples).as_const()?.as_i64s().ok()?;
-        let mut places = Vec::new();
-        for tuple in tuples.chunks(others.len() + 1) {
-            let mut place = *tuple.first()?;
-            for (&at, &size) in tuple[1..].iter().zip(others) {
-                place = place.checked_mul(size)?.checked_add(if at < 0 { at + size } else { at })?;
-            }
-            places.push(place);
-        }
-        let len = places.len();
-        self.constant(Array::i64s(vec![len], places).ok()?)
     }
 
     /// Returns joined tuples of places as places of the flattened axes.
@@ -124,7 +123,7 @@ impl Contents {
     }
 
     /// Returns the content of a constant.
-    fn constant(&mut self, array: Array) -> Option<Content> {
+    pub(super) fn constant(&mut self, array: Array) -> Option<Content> {
         let number = self.constants.intern(Arc::new(array))?;
         Some(self.defined(Key {
             op: "constant".to_owned(),
@@ -141,7 +140,7 @@ impl Contents {
                 matches!(op(egraph, call), Some("Unsqueeze" | "Squeeze" | "Reshape" | "Flatten"))
             });
             views.into_iter().find_map(|view| {
-                let viewed = egraph.find(view.children[0]);
+                let viewed = egraph.find(*view.children.first()?);
                 let (from, small) = unexpanded(egraph, viewed)?;
                 Some((from, with_axes_of(dims, egraph[viewed].data.fact().dims()?, &small)?))
             })
@@ -158,7 +157,7 @@ fn unexpanded(egraph: &EGraph, class: Id) -> Option<(Id, Vec<Size>)> {
     let rank = egraph[class].data.fact().rank()?;
     let mut expands = egraph[class].nodes.iter().filter_map(ENode::as_call);
     expands.find_map(|call| {
-        let from = Some(egraph.find(call.children[0])).filter(|_| op(egraph, call) == Some("Expand"))?;
+        let from = egraph.find(*call.children.first().filter(|_| op(egraph, call) == Some("Expand"))?);
         let dims = egraph[from].data.fact().dims()?;
         let missing = rank.checked_sub(dims.len()).filter(|_| from != class)?;
         Some((from, std::iter::repeat_n(Some(Dim::known(1)), missing).chain(dims.iter().cloned()).collect()))
@@ -203,9 +202,24 @@ fn is_nonnegative(egraph: &EGraph, class: Id, depth: usize) -> bool {
             Some(
                 "Expand" | "Unsqueeze" | "Squeeze" | "Reshape" | "Flatten" | "Transpose" | "Identity"
                 | "Tile",
-            ) => is_nonnegative(egraph, call.children[0], depth + 1),
-            Some("Range") => least(&call.children[0]) >= Some(0) && least(&call.children[2]) >= Some(1),
+            ) => call.children.first().is_some_and(|&moved| is_nonnegative(egraph, moved, depth + 1)),
+            Some("Range") => matches!(&*call.children, [first, _, step]
+                if least(first) >= Some(0) && least(step) >= Some(1)),
             Some("Shape") => true,
             _ => false,
         })
+}
+
+/// Returns constant tuples of places as places of the flattened axes.
+fn flat_constants(of: &Reading, tuples: Id, others: &[i64]) -> Option<Vec<i64>> {
+    let tuples = of.fact(tuples).as_const()?.as_i64s().ok()?;
+    let mut places = Vec::new();
+    for tuple in tuples.chunks(others.len() + 1) {
+        let mut place = *tuple.first()?;
+        for (&at, &size) in tuple[1..].iter().zip(others) {
+            place = place.checked_mul(size)?.checked_add(if at < 0 { at + size } else { at })?;
+        }
+        places.push(place);
+    }
+    Some(places)
 }

@@ -51,6 +51,8 @@ pub struct Contents {
     of_key: FxHashMap<Key, Content>,
     /// Parts that were cut from a content: the content, and the sizes of [`moves::Part`].
     parts: FxHashMap<Content, Vec<moves::Part>>,
+    /// Scalar of each content whose elements are all equal to it.
+    fills: FxHashMap<Content, Content>,
     has_changed: bool,
     /// Whether operators are followed whose results may differ by rounding if they run on another shape.
     rounds: bool,
@@ -79,6 +81,7 @@ impl Contents {
             self.has_changed = false;
             self.of_key.clear();
             self.parts.clear();
+            self.fills.clear();
             for &class in &order {
                 self.read(egraph, class);
             }
@@ -169,6 +172,16 @@ impl Contents {
             let content = self.of(class);
             let key = Key { op: "constant".to_owned(), operands: Vec::new(), sizes: vec![constant.into()] };
             self.define(key, content);
+            if let Some((scalar, count)) = self.constants.filling(egraph, class) {
+                let filled = self.constant(scalar).map(|scalar| match count {
+                    1 => {
+                        self.fills.insert(scalar, scalar);
+                        scalar
+                    }
+                    _ => self.filled(scalar, Dim::known(count)),
+                });
+                filled.into_iter().for_each(|filled| self.equate(filled, content));
+            }
         }
         for node in &egraph[class].nodes {
             match node {

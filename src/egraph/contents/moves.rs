@@ -3,8 +3,10 @@
 use super::blocks::{Block, all_sizes, blocks, product, sizes};
 use super::reading::{Reading, position};
 use super::{Content, Contents, Key};
+use crate::graph::ElemType;
 use crate::graph::dim::Dim;
-use crate::infer::Size;
+use crate::infer::eval::Array;
+use crate::infer::{self, Size};
 
 /// Part of a content: of each of its rows, the elements from `start` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,7 @@ impl Contents {
             "Slice" => self.sliced(of),
             "Split" => self.split(of),
             "Gather" => self.gathered(of),
+            "ConstantOfShape" => self.of_shape(of),
             "GatherND" => self.gathered_at_tuples(of),
             "Concat" => self.joined(of),
             "Expand" => self.expanded(of),
@@ -330,11 +333,34 @@ impl Contents {
         self.repeated(content, axes)
     }
 
+    /// Returns the content of this many equal elements.
+    pub(super) fn filled(&mut self, scalar: Content, count: Dim) -> Content {
+        let key = Key { op: "fill".to_owned(), operands: vec![scalar], sizes: vec![count] };
+        let content = self.defined(key);
+        self.fills.insert(content, scalar);
+        content
+    }
+
+    /// Returns the content of a ConstantOfShape.
+    fn of_shape(&mut self, of: &Reading) -> Option<Content> {
+        let count = product(of.own_dims()?)?;
+        let scalar = match of.attr("value") {
+            Some(value) => infer::array(of.egraph.analysis.tables.tensor(value.as_tensor()?))?,
+            None => Array::zeros(ElemType::Float, Vec::new()).ok()?,
+        };
+        let scalar = self.constant(scalar)?;
+        Some(self.filled(scalar, count))
+    }
+
     /// Returns a content whose elements are repeated along the marked axes.
     fn repeated(&mut self, content: Content, axes: Vec<(Size, bool)>) -> Option<Content> {
         let blocks = blocks(axes);
         if blocks.iter().all(|block| !block.role) {
             return Some(content);
+        }
+        if let Some(&scalar) = self.fills.get(&content) {
+            let count = product(blocks.iter().map(|block| &block.size))?;
+            return Some(self.filled(scalar, count));
         }
         // The number of elements determines no size of a new axis.
         let sizes = match blocks.first().filter(|first| !first.role) {
