@@ -66,6 +66,7 @@ FAMILIES = {
     "DEC": "Decompositions into older operators",
     "CTB": "ONNX Runtime operators to and from standard ones",
     "ATN": "PyTorch operators to ONNX",
+    "PRV": "Equivalences for proofs of onnx-diff",
     "REA": "Unreadable input",
     "RUL": "Rule files",
     "SUP": "Suppressions",
@@ -73,4 +74,4 @@ FAMILIES = {
 }
 
 # Families whose rules report nothing: their pages are not in the search index.
-SILENT = ("ATN", "CTB", "CVT", "DEC")
+SILENT = ("ATN", "CTB", "CVT", "DEC", "PRV")

@@ -12,7 +12,7 @@ use crate::diag::render::Format;
 use crate::rules::rule::{Body, Phase};
 
 /// Families of rules that onnx-lint never reports: lowerings, conversions and decompositions.
-const SILENT: [&str; 4] = ["ATN", "CTB", "CVT", "DEC"];
+const SILENT: [&str; 5] = ["ATN", "CTB", "CVT", "DEC", "PRV"];
 
 /// Lists the selected rules: a line for each, or JSON.
 /// Families that are never reported are listed with `--all`, or if `--select` is given.

@@ -27,6 +27,8 @@ pub struct Constants {
     arrays: FxHashMap<Id, Arc<Array>>,
     /// Classes that cannot be evaluated.
     refused: FxHashSet<Id>,
+    /// Common element of constants whose elements are all equal, and the number of elements.
+    fillings: FxHashMap<i64, (Array, i64)>,
     count: i64,
     bytes: usize,
     /// With rounding, the `float` constants of each length.
@@ -65,14 +67,8 @@ impl Constants {
     }
 
     /// Returns the common element of a constant as a scalar, and the number of elements.
-    pub fn filling(&self, egraph: &EGraph, class: Id) -> Option<(Array, i64)> {
-        let array = self.arrays.get(&egraph.find(class))?;
-        let raw = array.to_raw()?;
-        let (first, others) = raw.split_at_checked(raw.len().checked_div(array.len())?)?;
-        let is_whole = array.elem().bits()? % 8 == 0 && !first.is_empty();
-        let is_full = is_whole && others.chunks(first.len()).all(|other| other == first);
-        let scalar = is_full.then(|| Array::from_raw(array.elem(), Vec::new(), first).ok())??;
-        Some((scalar, i64::try_from(array.len()).ok()?))
+    pub fn filling(&self, number: i64) -> Option<(Array, i64)> {
+        self.fillings.get(&number).cloned()
     }
 
     /// Returns the number of a constant; `None` for strings.
@@ -96,6 +92,9 @@ impl Constants {
                 self.count
             }
         };
+        if let Some(filling) = filling(&array) {
+            self.fillings.entry(number).or_insert(filling);
+        }
         alike.push((number, array));
         Some(number)
     }
@@ -159,6 +158,16 @@ fn near(known: &[(i64, Arc<Array>)], array: &Array) -> Option<(i64, f64)> {
         (Buffer::F32(other), Buffer::F32(elements)) => Some((*number, rounding_difference(other, elements)?)),
         _ => None,
     })
+}
+
+/// Returns the common element of a constant as a scalar, and the number of elements.
+fn filling(array: &Array) -> Option<(Array, i64)> {
+    let raw = array.to_raw()?;
+    let (first, others) = raw.split_at_checked(raw.len().checked_div(array.len())?)?;
+    let is_whole = array.elem().bits()? % 8 == 0 && !first.is_empty();
+    let is_full = is_whole && others.chunks(first.len()).all(|other| other == first);
+    let scalar = is_full.then(|| Array::from_raw(array.elem(), Vec::new(), first).ok())??;
+    Some((scalar, i64::try_from(array.len()).ok()?))
 }
 
 /// Returns true if two constants have equal elements of one type, whatever their shapes.

@@ -172,7 +172,7 @@ impl Contents {
             let content = self.of(class);
             let key = Key { op: "constant".to_owned(), operands: Vec::new(), sizes: vec![constant.into()] };
             self.define(key, content);
-            if let Some((scalar, count)) = self.constants.filling(egraph, class) {
+            if let Some((scalar, count)) = self.constants.filling(constant) {
                 let filled = self.constant(scalar).map(|scalar| match count {
                     1 => {
                         self.fills.insert(scalar, scalar);
