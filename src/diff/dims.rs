@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::interface::{Pair, dims};
+use super::pair::{Pair, dims};
 use crate::graph::{DeclaredDim, Model, Port, Type, TypeKind, ValueId};
 
 /// Name of a dimension, with its model: `a` is `false`.

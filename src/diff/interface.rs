@@ -3,18 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::dims::PairedDims;
+use super::pair::{Pair, dims};
 use crate::graph::syntax::declaration;
-use crate::graph::{DeclaredDim, Dimension, Initial, Model, Port, Type, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, Dimension, Initial, Model, Port, Type, TypeKind};
 use crate::infer::Content;
-
-/// Input or output of both models.
-#[derive(Clone, Debug)]
-pub struct Pair {
-    pub a: ValueId,
-    pub b: ValueId,
-    /// For an input, the type on which both models agree.
-    pub ty: Option<Type>,
-}
 
 /// Inputs and outputs of two models.
 #[derive(Clone, Debug, Default)]
@@ -182,12 +174,4 @@ fn conflict(a: Option<&Type>, b: Option<&Type>) -> bool {
         _ => None,
     };
     a.iter().zip(b).any(|(a, b)| number(a).is_some_and(|a| number(b).is_some_and(|b| a != b)))
-}
-
-/// Returns the declared dimensions of a tensor type.
-pub fn dims(ty: &Type) -> Option<&[Dimension]> {
-    match &ty.kind {
-        TypeKind::Tensor { shape, .. } => shape.as_deref(),
-        _ => None,
-    }
 }

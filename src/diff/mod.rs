@@ -9,6 +9,7 @@ mod dims;
 mod divergence;
 mod interface;
 mod numbers;
+mod pair;
 mod prepare;
 mod proof;
 mod rounded;

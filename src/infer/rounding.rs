@@ -1,6 +1,6 @@
 //! Constants that differ by rounding only.
 
-/// Maximum difference of two elements, relative to the larger one: 8 units in the last place of `float`.
+/// Maximum difference of two elements, relative to the larger one: 8 units in the last place.
 const OF_ELEMENT: f32 = 8.0 * f32::EPSILON;
 /// Maximum difference of two elements, relative to the largest element: a sum can cancel.
 const OF_LARGEST: f32 = 2.0 * f32::EPSILON;

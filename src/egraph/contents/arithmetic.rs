@@ -274,7 +274,7 @@ fn roles(blocks: &[Block<u8>]) -> String {
     blocks.iter().map(|block| format!(" {}", block.role)).collect()
 }
 
-/// Returns the axes of the result of broadcasting: the size, and a bit for each operand that is repeated along it.
+/// Returns the size of each broadcast axis, and a bit for each operand that is repeated along it.
 ///
 /// `own` are the dimensions of the result, which can be larger than those of all operands.
 /// `None` if the sizes do not tell which operands are repeated.

@@ -33,8 +33,9 @@ pub struct Constants {
     bytes: usize,
     /// With rounding, the `float` constants of each length.
     near: FxHashMap<usize, Vec<(i64, Arc<Array>)>>,
-    /// Number of constants that differ from an earlier one by rounding, and the largest difference, relative to the
-    /// largest element.
+    /// Number of constants that differ from an earlier one by rounding, and the largest difference.
+    ///
+    /// The difference is relative to the largest element.
     pub rounded: (usize, f64),
     /// Whether constants that differ by rounding have one number.
     rounds: bool,
@@ -46,7 +47,9 @@ impl Constants {
         Constants { rounds, ..Constants::default() }
     }
 
-    /// Returns the number of a constant; constants with equal elements have one number, whatever their shapes.
+    /// Returns the number of a constant.
+    ///
+    /// Constants with equal elements have one number, whatever their shapes.
     pub fn number(&self, egraph: &EGraph, class: Id) -> Option<i64> {
         self.numbers.get(&egraph.find(class)).copied()
     }

@@ -14,6 +14,7 @@ use crate::infer::Size;
 use crate::infer::eval::Array;
 
 impl Contents {
+    /// Returns the content of a Gather.
     pub(super) fn gathered(&mut self, of: &Reading) -> Option<Content> {
         let (x, places) = (of.input(0)?, of.input(1)?);
         let dims = of.dims(x)?;
@@ -46,7 +47,7 @@ impl Contents {
         blocks: &[Block<std::cmp::Ordering>],
     ) -> Option<Content> {
         let sizes = sizes(blocks)?;
-        let roles: String = blocks.iter().map(|block| format!(" {:?}", block.role)).collect();
+        let roles: String = blocks.iter().map(|block| format!(" {}", block.role as i8)).collect();
         Some(self.defined(Key { op: format!("gather{roles}"), operands: vec![whole, places], sizes }))
     }
 
@@ -164,7 +165,7 @@ fn unexpanded(egraph: &EGraph, class: Id) -> Option<(Id, Vec<Size>)> {
     })
 }
 
-/// Returns the dimensions of a view of `viewed` that differs in axes of size 1 only, with sizes from `small`.
+/// Returns the dimensions of a view that differs in axes of size 1 only, with sizes from `small`.
 fn with_axes_of(view: &[Size], viewed: &[Size], small: &[Size]) -> Option<Vec<Size>> {
     let one = Some(Dim::known(1));
     let mut left = viewed.iter().zip(small).filter(|(size, _)| **size != one);

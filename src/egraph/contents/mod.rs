@@ -26,7 +26,9 @@ use super::sizes::is_tuple;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 
-/// Maximum number of passes over the e-graph; each merges the contents that the previous one made equal.
+/// Maximum number of passes over the e-graph.
+///
+/// Each pass merges the contents that the previous one made equal.
 const PASSES: usize = 16;
 
 /// Number of a content.
@@ -65,8 +67,9 @@ impl Contents {
         Contents { rounds, constants, ..Contents::default() }
     }
 
-    /// Returns the number of constants that were taken for one that differs by rounding, and the largest difference,
-    /// relative to the largest element.
+    /// Returns the number of constants that differ by rounding, and the largest difference.
+    ///
+    /// The difference is relative to the largest element.
     pub fn rounded(&self) -> (usize, f64) {
         self.constants.rounded
     }

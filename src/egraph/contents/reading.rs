@@ -30,6 +30,7 @@ impl Reading<'_, '_> {
         (0..usize::from(self.call.inputs)).map(|index| self.input(index)).collect()
     }
 
+    /// Returns the fact of a class.
     pub fn fact(&self, class: Id) -> &Fact {
         self.egraph[class].data.fact()
     }
@@ -49,6 +50,7 @@ impl Reading<'_, '_> {
         self.egraph.analysis.tables.attr(self.call.attrs, name)
     }
 
+    /// Returns an integer attribute, or its default.
     pub fn int(&self, name: &str, default: i64) -> i64 {
         self.attr(name).and_then(AttrValue::as_int).unwrap_or(default)
     }
