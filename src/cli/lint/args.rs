@@ -170,7 +170,7 @@ pub struct Args {
     #[arg(long, help_heading = "Remote files")]
     pub no_cache: bool,
 
-    /// URIs, without credentials and query, with known ETags; a file that still has its known ETag is not linted.
+    /// Known ETags by URI without credentials and query: files that still have them are not linted.
     #[arg(skip)]
     pub known_etags: Vec<(String, String)>,
 

@@ -12,6 +12,7 @@ use super::{large, lint, whole};
 use crate::tool::Sandbox;
 
 /// Starts a server of one file, with a new certificate for this machine.
+///
 /// Returns the server, and the certificate as PEM.
 fn secure(file: Vec<u8>) -> (Server, String) {
     let CertifiedKey { cert, signing_key } =
