@@ -247,3 +247,13 @@ fn operands_of_unsupported_dtypes_are_reported() {
     }
     check_model("self.norm = nn.LayerNorm(2)", "return self.norm(x) #! dtype-mismatch", example);
 }
+
+#[test]
+fn a_range_with_a_step_by_name_may_be_floating_point() {
+    let export = "torch.onnx.export(Net(), torch.randn(4), 'net.onnx')";
+    for code in ["torch.arange(0, 1, step=0.25).softmax(0)", "torch.range(0, 3).softmax(0)"] {
+        check_model("", &format!("return x * {code}"), export);
+    }
+    check_model("", "return x * torch.arange(4).softmax(0) #! dtype-mismatch", export);
+    check_model("", "return x * torch.range(0, 4) #! shape-mismatch", export);
+}

@@ -74,7 +74,7 @@ impl<'t> Machine<'t> {
                 tensor.bounds = low.zip(high).filter(|(low, high)| low < high);
                 tensor
             }
-            "arange" | "range" => return self.arange(args).map(Some),
+            "arange" | "range" => return self.arange(name, args).map(Some),
             "linspace" | "logspace" => self.with_options(Some(vec![int(2, "steps")]), default, args),
             "randperm" => self.with_options(Some(vec![int(0, "n")]), Some(DType::Int64), args),
             "eye" => {
@@ -175,25 +175,32 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn arange(&mut self, args: &Args<'t>) -> Result<Value<'t>, Stop> {
+    /// Evaluates `torch.arange`, and `torch.range`, which is floating-point and includes its end.
+    fn arange(&mut self, name: &str, args: &Args<'t>) -> Result<Value<'t>, Stop> {
+        let is_range = name == "range";
+        // A bound that is passed by name is not among the positional arguments.
+        let is_known = !args.open && ["start", "end", "step"].iter().all(|name| args.keyword(name).is_none());
         let numbers: Vec<Option<f64>> = args.positional.iter().map(|(value, _)| value.number()).collect();
         let whole = args.positional.iter().all(|(value, _)| matches!(value, Value::Int(_)));
         let (start, end, step) = match numbers.as_slice() {
-            [end] => (Some(0.0), *end, Some(1.0)),
+            _ if !is_known => (None, None, None),
+            [end] if !is_range => (Some(0.0), *end, Some(1.0)),
             [start, end] => (*start, *end, Some(1.0)),
             [start, end, step] => (*start, *end, *step),
             _ => (None, None, None),
         };
         let count = match (start, end, step) {
             (Some(start), Some(end), Some(step)) if step != 0.0 => {
-                super::super::library::whole_number(((end - start) / step).ceil().max(0.0))
+                let steps = (end - start) / step;
+                let count = if is_range { steps.floor() + 1.0 } else { steps.ceil() };
+                super::super::library::whole_number(count.max(0.0))
             }
             _ => None,
         };
-        let dtype = match (args.keywords.iter().any(|(name, ..)| &**name == "end"), whole) {
-            (true, _) => None,
-            (false, true) => Some(DType::Int64),
-            _ if numbers.iter().all(Option::is_some) => self.default_dtype,
+        let dtype = match is_known {
+            true if is_range => self.default_dtype,
+            true if whole => Some(DType::Int64),
+            true if numbers.iter().all(Option::is_some) => self.default_dtype,
             _ => None,
         };
         let mut tensor = self.with_options(Some(vec![count]), dtype, args);
