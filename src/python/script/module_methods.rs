@@ -54,6 +54,10 @@ impl<'t> Machine<'t> {
                 let device: Rc<str> = Rc::from(name);
                 self.convert_module(module, &|tensor| tensor.device = Some(device.clone()));
             }
+            // A type such as `torch.FloatTensor` has a dtype and a device.
+            "type" if args.all().any(|value| matches!(value, Value::Str(_))) => {
+                self.convert_module(module, &|tensor| (tensor.dtype, tensor.device) = (None, None));
+            }
             "to" | "to_empty" | "type" => self.module_to(module, args),
             "requires_grad_" | "share_memory" | "zero_grad" => {}
             "apply" => {

@@ -257,3 +257,11 @@ fn a_range_with_a_step_by_name_may_be_floating_point() {
     check_model("", "return x * torch.arange(4).softmax(0) #! dtype-mismatch", export);
     check_model("", "return x * torch.range(0, 4) #! shape-mismatch", export);
 }
+
+#[test]
+fn a_type_by_name_is_a_dtype() {
+    let export = "torch.onnx.export(Net(), torch.randn(4), 'net.onnx')";
+    check_model("", "return x * (1 - (x > 0).type('torch.FloatTensor'))", export);
+    check_model("", "return x.masked_fill(torch.ones(4).type('torch.BoolTensor'), 0)", export);
+    check_model("", "return x.type('torch.LongTensor').mean() #! dtype-mismatch", export);
+}

@@ -24,6 +24,17 @@ const TYPED: [(&str, DType); 8] = [
     ("BoolTensor", DType::Bool),
 ];
 
+/// Returns the dtype and device that a tensor type such as `torch.cuda.FloatTensor` names.
+pub fn typed(path: &str) -> Option<(DType, &'static str)> {
+    let (name, device) = match path.strip_prefix("torch.cuda.") {
+        Some(name) => (name, "cuda"),
+        None => (path.strip_prefix("torch.")?, "cpu"),
+    };
+    // `torch.Tensor` has the default dtype.
+    let (_, dtype) = TYPED.iter().find(|(typed, _)| *typed == name && name != "Tensor")?;
+    Some((*dtype, device))
+}
+
 impl<'t> Machine<'t> {
     /// Creates a tensor; `None` if `name` is not a function that creates tensors.
     pub fn create(&mut self, name: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {

@@ -12,6 +12,7 @@ use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Role, Tensor, shown};
 use super::super::value::Value;
+use super::create::typed;
 use super::layers::device_text;
 use super::names::is_tensor_name;
 
@@ -103,7 +104,8 @@ impl<'t> Machine<'t> {
             "cpu" | "cuda" => {
                 Value::Tensor(Rc::new(Tensor { device: Some(Rc::from(name)), ..(**x).clone() }))
             }
-            "to" | "type" => self.tensor_to(x, args),
+            "to" => self.tensor_to(x, args),
+            "type" => self.tensor_type(x, args),
             "type_as" => match args.get(0, "other") {
                 Some(Value::Tensor(other)) => {
                     let mut cast = (**x).clone();
@@ -215,6 +217,19 @@ impl<'t> Machine<'t> {
         let data = self.data(x).filter(|_| keeps);
         let bounds = x.bounds.filter(|_| keeps);
         Value::Tensor(Rc::new(Tensor { dtype, data, bounds, role: Role::Plain, ..(**x).clone() }))
+    }
+
+    /// Evaluates `x.type(…)`, whose argument may be a string such as `torch.cuda.FloatTensor`.
+    fn tensor_type(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Value<'t> {
+        let text = match args.get(0, "dtype") {
+            Some(Value::Str(text)) => text,
+            // `x.type()` returns the name of the type.
+            None | Some(Value::None) => return Value::Unknown,
+            Some(_) => return self.tensor_to(x, args),
+        };
+        let (dtype, device) = typed(text).unzip();
+        let Value::Tensor(cast) = self.cast(x, dtype) else { return Value::Unknown };
+        Value::Tensor(Rc::new(Tensor { device: device.map(Rc::from), ..(*cast).clone() }))
     }
 
     fn tensor_to(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Value<'t> {
