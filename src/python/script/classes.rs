@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field};
+use super::super::syntax::{children, field, within};
 use crate::diag::rule_ids;
 
 use super::calls::Args;
@@ -208,14 +208,13 @@ impl<'t> Machine<'t> {
         let class = instance.filter(|instance| !instance.open).and_then(|instance| instance.class.object());
         // A derived class may have called `super().__init__()` before.
         let is_first = class.is_some_and(|class| {
+            let has = |name| self.class_attribute(class, name, None).is_ok();
             self.class_attribute(class, "__init__", None).ok().as_ref()
                 == Some(&Value::Function(init.clone()))
+                && !has("__new__")
+                && !has("__setattr__")
         });
-        let before = init.node.start_byte()..target.start_byte();
-        let text = self.source(init.file).get(before).unwrap_or("");
-        let calls = text.split_once(':').map_or(text, |(_, body)| body);
-        if !is_first || calls.contains("__init__") || calls.contains("super") || calls.contains("__setattr__")
-        {
+        if !is_first || self.may_initialize(init, target.parent().unwrap_or(target).end_byte()) {
             return Ok(());
         }
         let name = field(target, "attribute").map_or("", |name| self.text(name));
@@ -227,6 +226,29 @@ impl<'t> Machine<'t> {
             ..Fault::shape(message, "call `super().__init__()` in the first line of `__init__`")
         };
         Err(self.fault(target, fault))
+    }
+
+    /// Returns true if the code of `__init__` before `end` may call `super().__init__()`.
+    fn may_initialize(&self, init: &Function<'t>, end: usize) -> bool {
+        let text = |node: Node| self.source(init.file).get(node.byte_range()).unwrap_or("");
+        let first = field(init.node, "parameters").and_then(|all| children(all).first().copied());
+        let Some((this, body)) = first.map(text).zip(field(init.node, "body")) else { return true };
+        let is_decorated = init.node.parent().is_some_and(|outer| outer.kind() == "decorated_definition");
+        let is_this = |node: &Node| node.kind() == "identifier" && text(*node) == this;
+        // Another function may initialize the object: `start(self)`, `self.start()`.
+        let gets_this = |call: Node| {
+            let callee = field(call, "function");
+            let object = callee.and_then(|callee| field(callee, "object"));
+            let arguments = field(call, "arguments").map(children).unwrap_or_default();
+            let values = arguments.into_iter().map(|one| field(one, "value").unwrap_or(one));
+            object.into_iter().chain(values).any(|node| is_this(&node))
+        };
+        let initializes = |node: Node| match node.kind() {
+            "call" => gets_this(node),
+            "identifier" => matches!(text(node), "super" | "__init__" | "__setattr__" | "__dict__"),
+            _ => false,
+        };
+        is_decorated || within(body).into_iter().any(|node| node.start_byte() < end && initializes(node))
     }
 
     fn fill_fields(&mut self, this: &Value<'t>, fields: &[(&'t str, Option<Value<'t>>)], args: &Args<'t>) {

@@ -265,3 +265,24 @@ fn a_type_by_name_is_a_dtype() {
     check_model("", "return x.masked_fill(torch.ones(4).type('torch.BoolTensor'), 0)", export);
     check_model("", "return x.type('torch.LongTensor').mean() #! dtype-mismatch", export);
 }
+
+#[test]
+fn a_module_that_is_initialized_elsewhere_is_not_reported() {
+    let net = |method: &str, lines: &str| {
+        let init = format!("    def __init__(self):\n{lines}        self.fc = nn.Linear(4, 2)MARK\n");
+        let export = "torch.onnx.export(Net(), torch.randn(3, 4), 'net.onnx')\n";
+        let run = "    def forward(self, x):\n        return self.fc(x)\n";
+        format!("class Net(nn.Module):\n{method}{init}{run}\n\n{export}")
+    };
+    let new = "    def __new__(cls):\n        obj = super().__new__(cls)\n        \
+               nn.Module.__init__(obj)\n        return obj\n";
+    let set = "    def __setattr__(self, name, value):\n        nn.Module.__init__(self)\n        \
+               super().__setattr__(name, value)\n";
+    let start = "    def start(self):\n        nn.Module.__init__(self)\n";
+    for (method, lines) in [(new, ""), (set, ""), (start, "        self.start()\n")] {
+        check(&net(method, lines).replace("MARK", ""));
+    }
+    for lines in ["", "        self.superpixels = 4\n"] {
+        check(&net("", lines).replace("MARK", "  #! unknown-attribute"));
+    }
+}
