@@ -36,19 +36,68 @@ fn read(path: &Path) -> Option<String> {
     if is_small { std::fs::read_to_string(path).ok() } else { None }
 }
 
-/// Returns the release in a requirement file, such as `torch==2.1.0` or `pytorch=2.1`.
+/// Returns the newest release that a requirement file allows, such as 2.1 for `torch==2.1.0` and 2.5 for `torch<2.6`.
+///
+/// Returns `None` if the file has no upper bound.
 fn of_text(text: &str) -> Option<Release> {
-    let is_pin = |line: &str| {
-        let line = line.trim().trim_start_matches(['-', '"', '\'', ' ']);
-        let rest = line.strip_prefix("pytorch").or_else(|| line.strip_prefix("torch"))?;
-        let rest = rest.trim_start();
-        let version = ["===", "==", "~=", "="].iter().find_map(|operator| rest.strip_prefix(operator))?;
-        let version = version.trim_start().trim_start_matches(['"', '\'', '=']);
-        // A caret or a range leaves the release open.
-        version.starts_with(|first: char| first.is_ascii_digit()).then(|| Release::parse(version))?
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or(""));
+    lines.flat_map(requirements).find_map(upper_bound)
+}
+
+/// Returns the constraints of each requirement of PyTorch in a line, such as `>=2.1,<2.6`.
+fn requirements(line: &str) -> impl Iterator<Item = &str> {
+    let is_apart = |at: usize| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|before| matches!(before, '"' | '\'' | '[' | ',' | ':') || before.is_whitespace())
     };
-    let lines = text.lines().flat_map(|line| line.split('#').next().unwrap_or("").split([',', '[']));
-    lines.filter_map(is_pin).next()
+    let ends = |name: &'static str| {
+        line.match_indices(name).filter(move |(at, _)| is_apart(*at)).map(move |(at, _)| at + name.len())
+    };
+    ends("pytorch").chain(ends("torch")).map(|end| &line[end..])
+}
+
+/// Returns the newest release that constraints allow, if they have an upper bound.
+fn upper_bound(constraints: &str) -> Option<Release> {
+    // Poetry writes the version as a value: `torch = "2.2.0"`, `torch = {version = "<2.6"}`.
+    let value = constraints.trim_start().strip_prefix('=').map(str::trim_start);
+    let value = value.filter(|value| value.starts_with(['"', '\'', '{']));
+    let constraints = match value {
+        Some(table) if table.starts_with('{') => {
+            table.split_once("version")?.1.trim_start_matches([' ', '='])
+        }
+        Some(value) => value,
+        None => constraints,
+    };
+    let constraints = match constraints.strip_prefix('[') {
+        Some(extras) => extras.split_once(']')?.1,
+        None => constraints,
+    };
+    let constraints = constraints.trim_start_matches(['"', '\'', ' ', '(']);
+    let constraints = constraints.split(['"', '\'', ';', ']', ')']).next().unwrap_or("");
+    constraints.split(',').filter_map(|constraint| bound(constraint.trim(), value.is_some())).min()
+}
+
+/// Returns the newest release that a constraint such as `<2.6` allows, if it is an upper bound.
+fn bound(constraint: &str, is_value: bool) -> Option<Release> {
+    let operators = ["===", "==", "~=", "<=", "<", "=", "~", "^"];
+    let operator = operators.into_iter().find(|operator| constraint.starts_with(operator));
+    let version = match operator {
+        Some(operator) => constraint[operator.len()..].trim_start(),
+        None if is_value => constraint,
+        None => return None,
+    };
+    let version = version.split(|letter: char| !letter.is_ascii_digit() && letter != '.').next()?;
+    let release = Release::parse(version).or_else(|| Some(Release(version.parse().ok()?, 0)))?;
+    let has_patch = version.split('.').nth(2).is_some_and(|patch| patch != "0");
+    match (operator, release) {
+        (Some("<"), release) if has_patch => Some(release),
+        // The last release before 2.0 is 1.13.
+        (Some("^"), Release(1, _)) | (Some("<"), Release(2, 0)) => Some(Release(1, 13)),
+        (Some("^"), _) => None,
+        (Some("<"), Release(major, 0)) => Some(Release(major.checked_sub(1)?, u32::MAX)),
+        (Some("<"), Release(major, minor)) => Some(Release(major, minor - 1)),
+        (_, release) => Some(release),
+    }
 }
 
 #[cfg(test)]
@@ -66,6 +115,14 @@ mod tests {
             ("torch>=2.1\ntorchvision==0.19\n", None),
             ("torch = \"^2.2\"\n", None),
             ("torchaudio==2.1.0\n", None),
+            ("torch<2.6\n", Some(Release(2, 5))),
+            ("torch>=2.1,<2.6\n", Some(Release(2, 5))),
+            ("torch<2,>=1.9\n", Some(Release(1, 13))),
+            ("torch[opt] <= 2.4.1; python_version < '3.9'\n", Some(Release(2, 4))),
+            ("dependencies=[\"torch~=2.4\"]\n", Some(Release(2, 4))),
+            ("torch = {version = \">=2.1,<2.6\", optional = true}\n", Some(Release(2, 5))),
+            ("dependencies=[\"torch>=2.1\", \"numpy<2\"]\n", None),
+            ("--extra-index-url https://download.pytorch.org/whl/cu118\n", None),
             ("", None),
         ] {
             assert_eq!(of_text(text), expected, "{text}");
