@@ -5,12 +5,13 @@ use tree_sitter::Node;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Machine, Stop};
+use super::super::release::Release;
 use super::super::tensor::{DType, Tensor};
 use super::super::value::Value;
 
 /// Functions and layers that raise for integers and booleans, by their names in lower case.
 ///
-/// PyTorch 2.15 was run with int32, int64, uint8 and bool on the CPU.
+/// PyTorch 2.15 was run with int32, int64, uint8 and bool on the CPU. Older releases were not run.
 const FLOATING_ONLY: &str = "
     leaky_relu elu celu selu gelu silu mish hardswish hardsigmoid softplus logsigmoid softshrink hardshrink rrelu
     softmax log_softmax softmin normalize glu mean std var norm nanmean layer_norm batch_norm group_norm
@@ -28,6 +29,7 @@ impl<'t> Machine<'t> {
         let is_whole = |dtype: &DType| !dtype.is_float() && !dtype.is_complex();
         // A `dtype` argument converts the operand first.
         if is_floating_only
+            && self.release == Release::NEWEST
             && let Some(dtype) = x.dtype.filter(is_whole)
             && args.keyword("dtype").is_none()
             && args.positional.len() < 3
@@ -44,8 +46,9 @@ impl<'t> Machine<'t> {
 
     /// Reports a mask that is not boolean.
     pub fn check_mask(&self, name: &str, mask: &Tensor<'t>, node: Node<'t>) -> Result<(), Stop> {
-        // `where` still accepts uint8.
-        let is_accepted = |dtype: DType| dtype == DType::Bool || dtype == DType::UInt8 && name == "where";
+        // `where` still accepts uint8, and older releases accept it elsewhere.
+        let accepts_bytes = name == "where" || self.release != Release::NEWEST;
+        let is_accepted = |dtype: DType| dtype == DType::Bool || dtype == DType::UInt8 && accepts_bytes;
         match mask.dtype.filter(|dtype| !is_accepted(*dtype)) {
             Some(dtype) => {
                 let message = format!("`{name}` expects a boolean mask, gets {}", dtype.name());
