@@ -286,3 +286,10 @@ fn a_module_that_is_initialized_elsewhere_is_not_reported() {
         check(&net("", lines).replace("MARK", "  #! unknown-attribute"));
     }
 }
+
+#[test]
+fn booleans_of_numpy_are_subtracted() {
+    let export = "torch.onnx.export(Net(), torch.randn(4), 'net.onnx')";
+    check_model("", "flag = np.float64(3.0) > 2\nreturn x - flag", export);
+    check_model("", "return x - True #! dtype-mismatch", export);
+}

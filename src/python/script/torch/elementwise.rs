@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::super::super::syntax::children;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
@@ -41,11 +42,14 @@ impl<'t> Machine<'t> {
         self.elementwise(&[left.clone(), right.clone()], is_comparison, divides, node)
     }
 
-    /// Reports a subtraction with a boolean operand.
+    /// Reports a subtraction with an operand that is a boolean tensor, or a literal `True` or `False`.
+    ///
+    /// A boolean of NumPy, which PyTorch subtracts, has the same value here as one of Python.
     pub fn check_subtraction(&self, left: &Value<'t>, right: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let is_literal = children(node).iter().any(|operand| matches!(operand.kind(), "true" | "false"));
         let is_bool = |value: &Value| match value {
             Value::Tensor(tensor) => tensor.dtype == Some(DType::Bool),
-            value => matches!(value, Value::Bool(_)),
+            value => is_literal && matches!(value, Value::Bool(_)),
         };
         if is_bool(left) || is_bool(right) {
             let message = "a subtraction of a boolean tensor or number raises";
