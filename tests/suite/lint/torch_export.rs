@@ -40,3 +40,15 @@ fn sizes_without_a_guard_are_reported() {
     let product = "g (float[s77,s27] x) => (float[12] y) <int64[1] s = {12}> { y = Reshape (x, s) }";
     exported("{s77: VR[0, int_oo], s27: VR[0, int_oo]}", product, &["EXP001 error"]);
 }
+
+#[test]
+fn unrolled_loops_over_sizes_of_the_example_are_reported() {
+    let step =
+        |t: usize, h: &str| format!("a{t} = MatMul (s{t}, w)  b{t} = Add (a{t}, {h})  h{t} = Tanh (b{t})");
+    let body = format!("{} {} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"), step(3, "h2"));
+    let graph = format!(
+        "g (float[4,2,8] x, float[8,8] w, float[1,2,8] h) => (float[1,2,8] h3) {{
+           s0, s1, s2, s3 = Split <axis = 0, num_outputs = 4> (x)  {body} }}"
+    );
+    exported("{}", &graph, &["EXP007 warning"]);
+}

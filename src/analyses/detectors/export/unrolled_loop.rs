@@ -73,12 +73,10 @@ fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
         found.body
     );
     let free = free_length(cx, found.series);
-    // If the looped axis is static, but the model has dynamic dimensions, the steps are valid for every input. If all
-    // dimensions are static, their sizes may be those of the example input only. `torch.export` makes no size static without a
-    // request, or without need.
-    let may_be_of_example =
-        is_static && (found.recurrent || axis == 0) && !exporter::is_torch_export(cx.model);
-    let is_meant = free.is_none() && !may_be_of_example;
+    // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all dimensions
+    // are static, their sizes may be those of the example input only: without `dynamic_shapes`, `torch.export` makes
+    // every size static, too.
+    let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
     let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match free {
