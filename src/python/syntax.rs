@@ -80,6 +80,11 @@ pub fn within(node: Node) -> Vec<Node> {
     walk(node, |next| *next == node || !is_outside(next))
 }
 
+/// Returns `root` and its descendants in text order, without comments and too deep nodes.
+pub fn everything(root: Node) -> Vec<Node> {
+    walk(root, |_| true)
+}
+
 /// Returns all `import` and `from … import` statements below `root`, in text order.
 pub fn imports(root: Node) -> Vec<Node> {
     let is_import = |node: &Node| matches!(node.kind(), "import_statement" | "import_from_statement");

@@ -11,6 +11,8 @@ pub const PARSER: &str = "argparse.ArgumentParser";
 impl<'t> Machine<'t> {
     /// Calls a method of an argument parser or group.
     pub fn parser_method(&mut self, parser: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
+        // Other arguments than the defaults may run other branches of the exported model.
+        self.coverage.is_partial |= name.starts_with("parse_");
         Ok(match name {
             "add_argument" => {
                 self.add_argument(parser, args)?;

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, Level, rule_ids};
 
+use super::super::syntax::{everything, field, text};
 use super::calls::Args;
 use super::export_call;
 use super::exporting::{Argument, ExportCall};
@@ -52,6 +53,28 @@ struct Example<'t> {
 }
 
 impl<'t> Machine<'t> {
+    /// Returns true if the script has a call of an exporter that was not evaluated.
+    pub fn skips_exports(&self) -> bool {
+        let source = self.source(0);
+        let nodes = everything(self.files[0].tree.root_node());
+        let named = |node: Node<'t>, part| field(node, part).map_or("", |name| text(name, source));
+        let functions = nodes.iter().filter(|node| node.kind() == "function_definition");
+        let own: Vec<&str> = functions.map(|function| named(*function, "name")).collect();
+        let is_export = |call: Node<'t>| {
+            let callee = named(call, "function");
+            let last = callee.rsplit('.').next().unwrap_or(callee);
+            // `np.trace` computes a sum.
+            let is_trace = last == "trace" && matches!(callee, "trace" | "jit.trace" | "torch.jit.trace");
+            let is_known = METHODS.contains(&last)
+                || EXPORTER_NAMES.contains(&last)
+                || last != "trace" && EXPORTERS.iter().any(|path| path.rsplit('.').next() == Some(last));
+            (is_known || is_trace) && (!own.contains(&last) || callee.contains("onnx."))
+        };
+        let is_evaluated = |call| self.exports.iter().any(|export| export.file == 0 && export.node == call);
+        let mut calls = nodes.into_iter().filter(|node| node.kind() == "call");
+        calls.any(|call| is_export(call) && !is_evaluated(call))
+    }
+
     /// Evaluates a call of an exporter.
     pub fn export_call(&mut self, path: &str, receiver: Option<&Value<'t>>, args: &Args<'t>) -> Eval<'t> {
         let positional = args.positional.iter().map(|(value, node)| Argument {

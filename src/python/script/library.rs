@@ -261,7 +261,10 @@ impl<'t> Machine<'t> {
             }
             // An environment variable with a default is assumed to be unset.
             "os.environ.get" | "os.getenv" => match args.get(1, "default") {
-                Some(default) if *default != Value::None => default.clone(),
+                Some(default) if *default != Value::None => {
+                    self.coverage.is_partial = true;
+                    default.clone()
+                }
                 _ => Value::Unknown,
             },
             "contextlib.ExitStack" => self.instance(EXIT_STACK, vec![], true),

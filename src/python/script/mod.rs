@@ -81,7 +81,7 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     let way = way(&mut machine);
     let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
     let steady = steady.map(|(_, line)| *line).collect();
-    machine.coverage.is_partial |= machine.exhausted;
+    machine.coverage.is_partial |= machine.exhausted || machine.skips_exports();
     Outcome { findings: machine.findings, steady, way, coverage: machine.coverage }
 }
 

@@ -293,3 +293,23 @@ fn booleans_of_numpy_are_subtracted() {
     check_model("", "flag = np.float64(3.0) > 2\nreturn x - flag", export);
     check_model("", "return x - True #! dtype-mismatch", export);
 }
+
+#[test]
+fn branches_that_only_some_exports_run_are_reported() {
+    let net = |mark: &str| {
+        format!(
+            "class Net(nn.Module):\n    def __init__(self, task):\n        super().__init__()\n        \
+             self.task = task\n\n    def forward(self, x):\n        if self.task == 'b':\n            \
+             x = x / x.max().item(){mark}\n        return x\n\n\n"
+        )
+    };
+    let export = |task: &str| {
+        format!("torch.onnx.export(Net({task}), (torch.randn(1, 4),), 'net.onnx', dynamo=False)\n")
+    };
+    check(&format!("{}{}", net("  #? item-baked"), export("'a'")));
+    let other = format!("\n\ndef other():\n    {}", export("'b'"));
+    check(&format!("{}{}{other}", net("  #! item-baked"), export("'a'")));
+    let parsed = "import argparse\nparser = argparse.ArgumentParser()\n\
+                  parser.add_argument('--task', default='a')\nargs = parser.parse_args()\n";
+    check(&format!("{}{parsed}{}", net("  #! item-baked"), export("args.task")));
+}
