@@ -144,15 +144,30 @@ impl<'t> Interpreter<'t> {
             Some(false) => self.evaluate(other),
             None => {
                 let before = self.variables();
-                self.exclude_tensor(condition, true);
-                let then = self.evaluate(then);
-                self.restore(before.clone());
-                self.exclude_tensor(condition, false);
-                let other = self.evaluate(other);
+                let then = self.alternative(condition, true, then);
+                let after = self.variables();
                 self.restore(before);
+                let other = self.alternative(condition, false, other);
+                self.join(after);
                 then.join(other)
             }
         }
+    }
+
+    /// Evaluates an operand of a conditional expression, in which `exclude_tensor` may forget tensors.
+    fn alternative(&mut self, condition: Node<'t>, is_true: bool, operand: Node<'t>) -> Value {
+        let before = self.variables();
+        self.exclude_tensor(condition, is_true);
+        let excluded = self.variables();
+        let value = self.evaluate(operand);
+        let Some(frame) = self.frames.last_mut() else { return value };
+        for (name, known) in before {
+            let during = excluded.get(name);
+            if during != Some(&known) && frame.variables.get(name) == during {
+                frame.variables.insert(name, known);
+            }
+        }
+        value
     }
 
     /// Returns the value of the elements of a comprehension.

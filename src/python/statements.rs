@@ -381,7 +381,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Joins the variables with those of another path.
-    fn join(&mut self, other: FxHashMap<&'t str, Value>) {
+    pub fn join(&mut self, other: FxHashMap<&'t str, Value>) {
         let Some(frame) = self.frames.last_mut() else { return };
         for (name, value) in other {
             let joined = match frame.variables.remove(name) {

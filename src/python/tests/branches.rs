@@ -235,6 +235,14 @@ fn a_conversion_of_values_that_are_no_tensors_is_not_reported() {
 }
 
 #[test]
+fn a_name_that_a_conditional_expression_assigns_is_followed() {
+    check_forward(
+        "y = (n := x.shape[0]) if k is None else (n := x.shape[1])\n\
+         rows = [x[i] * i for i in range(n)]  #! unrolled-loop\nreturn sum(rows)",
+    );
+}
+
+#[test]
 fn a_guard_of_16_bits_holds_in_a_script_that_exports_them() {
     let body = "if x.dtype == torch.float16 and torch.isinf(x).any():MARK\n    x = x.clamp(-9, 9)\nreturn x";
     let script = |model: &str| format!("\n\ntorch.onnx.export({model}, torch.load('x.pt'), 'net.onnx')\n");
