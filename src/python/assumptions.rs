@@ -52,10 +52,13 @@ impl<'t> Interpreter<'t> {
         let is_setting = text(left, self.source).ends_with("attn_implementation");
         let strings: Vec<Node> = match right.kind() {
             "string" => vec![right],
-            _ => within(right).into_iter().filter(|inner| inner.kind() == "string").collect(),
+            "tuple" | "list" | "set" => children(right),
+            _ => vec![],
         };
-        let is_flash =
-            |string: &Node| text(*string, self.source).trim_matches(['"', '\'']).starts_with("flash_");
+        let is_flash = |string: &Node| {
+            string.kind() == "string"
+                && text(*string, self.source).trim_matches(['"', '\'']).starts_with("flash_")
+        };
         is_setting && !strings.is_empty() && strings.iter().all(is_flash)
     }
 

@@ -210,6 +210,7 @@ fn code_of_flash_attention_is_not_reported() {
     check(&body("self.config._attn_implementation in ('flash_attention_2', 'flash_attention_3')", ""));
     check(&body("self.config._attn_implementation != 'flash_attention_2'", "  #! item-baked"));
     check(&body("self.config._attn_implementation == 'sdpa'", "  #! item-baked"));
+    check(&body("self.config._attn_implementation == self.names['flash_x']", "  #! item-baked"));
     let import = "from transformers.utils.generic import is_flash_attention_requested\n\n\n";
     check(&format!("{import}{}", body("is_flash_attention_requested(self.config)", "")));
     check(&format!("{import}{}", body("not is_flash_attention_requested(self.config)", "  #! item-baked")));
