@@ -4,22 +4,14 @@ use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
 use super::parameters::{Parameter, parameters};
-use super::syntax::{children, text, within};
+use super::syntax::{children, everything, field, text, within};
+use super::value::Value;
 
-/// Calls of exporters.
-const EXPORTERS: [&str; 4] = ["onnx.export(", "export.export(", "jit.trace(", ".to_onnx("];
+/// Ends of the paths of functions that export a model.
+const EXPORTERS: [&str; 4] = ["onnx.export", "export.export", "jit.trace", ".to_onnx"];
 
-/// Code that may convert a model to a 16-bit type.
-const HALVES: [&str; 8] = [
-    ".half()",
-    ".bfloat16()",
-    ".to(torch.float16",
-    ".to(torch.half",
-    ".to(torch.bfloat16",
-    "dtype=torch.float16",
-    "dtype=torch.half",
-    "dtype=torch.bfloat16",
-];
+/// 16-bit types.
+const HALVES: [&str; 3] = ["torch.float16", "torch.half", "torch.bfloat16"];
 
 impl<'t> Interpreter<'t> {
     /// Returns the value of a comparison that is assumed for exported models.
@@ -38,11 +30,39 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true for the operands of `x.dtype == torch.float16`, if models have 32 bits.
     fn asks_for_half(&self, left: Node<'t>, right: Node<'t>) -> bool {
-        let half =
-            |side| matches!(text(side, self.source), "torch.float16" | "torch.half" | "torch.bfloat16");
+        let half = |side| HALVES.contains(&text(side, self.source));
         let is_dtype = |side| text(side, self.source).ends_with(".dtype");
         let asks = is_dtype(left) && half(right) || half(left) && is_dtype(right);
-        asks && !(self.is_script() && HALVES.iter().any(|code| self.source.contains(code)))
+        asks && !(self.is_script(left) && self.has_halves(left))
+    }
+
+    /// Returns true if the file of a node may convert a model to a 16-bit type.
+    ///
+    /// Comparisons with a type convert nothing.
+    fn has_halves(&self, node: Node<'t>) -> bool {
+        let is_compared = |node: Node<'t>| {
+            let mut around = node.parent();
+            while let Some(outer) = around.filter(|outer| matches!(outer.kind(), "tuple" | "list" | "set")) {
+                around = outer.parent();
+            }
+            around.is_some_and(|outer| outer.kind() == "comparison_operator")
+        };
+        everything(root(node)).into_iter().any(|node| match node.kind() {
+            "call" => {
+                let method = field(node, "function").and_then(|callee| field(callee, "attribute"));
+                method.is_some_and(|method| matches!(text(method, self.source), "half" | "bfloat16"))
+            }
+            "attribute" => HALVES.contains(&text(node, self.source)) && !is_compared(node),
+            "identifier" => {
+                let path = self.globals.get(text(node, self.source));
+                matches!(path, Some(Value::Name(path)) if HALVES.contains(&&**path)) && !is_compared(node)
+            }
+            "string" => {
+                let name = text(node, self.source).trim_matches(['"', '\'']);
+                matches!(name, "float16" | "bfloat16") && !is_compared(node)
+            }
+            _ => false,
+        })
     }
 
     /// Returns true for the operands of `config._attn_implementation == "flash_attention_2"`.
@@ -80,13 +100,25 @@ impl<'t> Interpreter<'t> {
     /// Returns true for a function that needs labels, and so computes a loss.
     pub fn is_of_training(&self, function: Node<'t>) -> bool {
         let needs = |parameter: &Parameter| are_labels(parameter.name) && parameter.default.is_none();
-        !self.is_script() && parameters(function, self.source).iter().any(needs)
+        !self.is_script(function) && parameters(function, self.source).iter().any(needs)
     }
 
-    /// Returns true if the file calls an exporter.
-    fn is_script(&self) -> bool {
-        EXPORTERS.iter().any(|call| self.source.contains(call))
+    /// Returns true if the file of a node calls an exporter.
+    fn is_script(&self, node: Node<'t>) -> bool {
+        let exports = |path: &str| EXPORTERS.iter().any(|exporter| path.ends_with(exporter));
+        let calls = everything(root(node)).into_iter().filter(|node| node.kind() == "call");
+        calls.filter_map(|call| field(call, "function")).map(|callee| text(callee, self.source)).any(|name| {
+            exports(name) || matches!(self.globals.get(name), Some(Value::Name(path)) if exports(path))
+        })
     }
+}
+
+/// Returns the root of the tree of a node.
+fn root(mut node: Node) -> Node {
+    while let Some(outer) = node.parent() {
+        node = outer;
+    }
+    node
 }
 
 /// Returns true for the name of a parameter with labels for training.

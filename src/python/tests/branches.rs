@@ -248,8 +248,11 @@ fn a_guard_of_16_bits_holds_in_a_script_that_exports_them() {
     let body = "if x.dtype == torch.float16 and torch.isinf(x).any():MARK\n    x = x.clamp(-9, 9)\nreturn x";
     let script = |model: &str| format!("\n\ntorch.onnx.export({model}, torch.load('x.pt'), 'net.onnx')\n");
     check(&format!("{}{}", forward("", "x", &body.replace("MARK", "")), script("Net()")));
+    check(&format!("{}{}", forward("", "x", &body.replace("MARK", "")), script("Net(  # not .half()\n)")));
     let marked = body.replace("MARK", "  #! traced-branch");
-    check(&format!("{}{}", forward("", "x", &marked), script("Net().half()")));
+    for model in ["Net().half()", "Net().to('cpu', torch.half)", "Net().to(dtype := torch.float16)"] {
+        check(&format!("{}{}", forward("", "x", &marked), script(model)));
+    }
 }
 
 #[test]
