@@ -4,7 +4,8 @@ use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
 use super::parameters::{Parameter, parameters};
-use super::syntax::{children, everything, field, text, within};
+use super::statements::Ends;
+use super::syntax::{bare, children, everything, field, text, within};
 use super::value::Value;
 
 /// Ends of the paths of functions that export a model.
@@ -12,6 +13,9 @@ const EXPORTERS: [&str; 4] = ["onnx.export", "export.export", "jit.trace", ".to_
 
 /// 16-bit types.
 const HALVES: [&str; 3] = ["torch.float16", "torch.half", "torch.bfloat16"];
+
+/// Parts of names of labels that are inputs of inference, such as the labels of the points of a prompt.
+const PROMPTS: [&str; 4] = ["point", "input", "prompt", "token"];
 
 impl<'t> Interpreter<'t> {
     /// Returns the value of a comparison that is assumed for exported models.
@@ -22,8 +26,6 @@ impl<'t> Interpreter<'t> {
         match *operator {
             "==" | "in" if holds => Some(false),
             "!=" | "not in" if holds => Some(true),
-            "is" if self.asks_for_labels(left, right) => Some(true),
-            "is not" if self.asks_for_labels(left, right) => Some(false),
             _ => None,
         }
     }
@@ -82,25 +84,66 @@ impl<'t> Interpreter<'t> {
         is_setting && !strings.is_empty() && strings.iter().all(is_flash)
     }
 
-    /// Returns true for the operands of `labels is None`, if `labels` is an optional parameter.
+    /// Runs a branch of an `if` statement. Findings in a branch that needs labels have at most level info.
+    pub fn branch(&mut self, condition: Node<'t>, is_true: bool, block: Node<'t>) -> Ends {
+        let needs_labels = u32::from(self.needs_labels(condition, is_true));
+        self.checks += needs_labels;
+        let ends = self.block(block);
+        self.checks -= needs_labels;
+        ends
+    }
+
+    /// Returns true if a condition with this value implies that labels for training are passed.
     ///
-    /// Only training passes labels.
-    fn asks_for_labels(&self, left: Node<'t>, right: Node<'t>) -> bool {
+    /// The labels are an optional parameter, which an export omits. A script shows itself what its export passes.
+    pub fn needs_labels(&self, condition: Node<'t>, is_true: bool) -> bool {
+        let condition = bare(condition);
+        let operator = field(condition, "operator").map_or("", |operator| text(operator, self.source));
+        if condition.kind() == "boolean_operator" {
+            let sides = ["left", "right"].into_iter().filter_map(|side| field(condition, side));
+            return (operator == "and") == is_true
+                && sides.into_iter().any(|side| self.needs_labels(side, is_true));
+        }
+        let [left, right] = children(condition)[..] else { return false };
+        let operator = field(condition, "operators").map_or("", |operator| text(operator, self.source));
+        let is_passed = if is_true { "is not" } else { "is" };
+        condition.kind() == "comparison_operator"
+            && operator == is_passed
+            && right.kind() == "none"
+            && self.are_optional_labels(text(left, self.source))
+            && !self.is_script(condition)
+    }
+
+    /// Returns true for labels that are an optional parameter of the current function.
+    fn are_optional_labels(&self, name: &str) -> bool {
         let function = self.frames.last().and_then(|frame| frame.function);
         let Some(function) = function.map(|index| self.program.functions[index].node) else { return false };
         let is_optional = |parameter: &Parameter| {
-            parameter.name == text(left, self.source)
-                && parameter.default.is_some_and(|default| default.kind() == "none")
+            parameter.name == name && parameter.default.is_some_and(|default| default.kind() == "none")
         };
-        right.kind() == "none"
-            && are_labels(text(left, self.source))
-            && parameters(function, self.source).iter().any(is_optional)
+        are_labels(name) && parameters(function, self.source).iter().any(is_optional)
     }
 
-    /// Returns true for a function that needs labels, and so computes a loss.
+    /// Returns true for a function that needs labels and computes a loss.
     pub fn is_of_training(&self, function: Node<'t>) -> bool {
         let needs = |parameter: &Parameter| are_labels(parameter.name) && parameter.default.is_none();
-        !self.is_script(function) && parameters(function, self.source).iter().any(needs)
+        parameters(function, self.source).iter().any(needs)
+            && self.computes_loss(function)
+            && !self.is_script(function)
+    }
+
+    fn computes_loss(&self, function: Node<'t>) -> bool {
+        let is_loss = |node: Option<Node>| node.is_some_and(|node| text(node, self.source) == "loss");
+        within(function).into_iter().any(|node| match node.kind() {
+            "call" => {
+                let callee = field(node, "function").map_or("", |callee| text(callee, self.source));
+                let name = callee.rsplit('.').next().unwrap_or(callee).to_ascii_lowercase();
+                name.contains("loss") || name.ends_with("cross_entropy")
+            }
+            "assignment" => is_loss(field(node, "left")),
+            "keyword_argument" => is_loss(field(node, "name")),
+            _ => false,
+        })
     }
 
     /// Returns true if the file of a node calls an exporter.
@@ -123,5 +166,5 @@ fn root(mut node: Node) -> Node {
 
 /// Returns true for the name of a parameter with labels for training.
 fn are_labels(name: &str) -> bool {
-    name == "labels" || name.ends_with("_labels")
+    (name == "labels" || name.ends_with("_labels")) && !PROMPTS.iter().any(|part| name.contains(part))
 }

@@ -159,7 +159,10 @@ impl<'t> Interpreter<'t> {
         let before = self.variables();
         self.exclude_tensor(condition, is_true);
         let excluded = self.variables();
+        let needs_labels = u32::from(self.needs_labels(condition, is_true));
+        self.checks += needs_labels;
         let value = self.evaluate(operand);
+        self.checks -= needs_labels;
         let Some(frame) = self.frames.last_mut() else { return value };
         for (name, known) in before {
             let during = excluded.get(name);

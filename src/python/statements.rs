@@ -231,7 +231,7 @@ impl<'t> Interpreter<'t> {
         let mut after = None;
         if truth != Some(false) {
             self.exclude_tensor(condition, true);
-            ends = then.is_some_and(|then| self.block(then));
+            ends = then.is_some_and(|then| self.branch(condition, true, then));
             after = (!ends).then(|| self.variables());
         }
         if truth == Some(true) {
@@ -249,7 +249,7 @@ impl<'t> Interpreter<'t> {
                 }
                 None => false,
             },
-            [other, ..] => field(*other, "body").is_some_and(|body| self.block(body)),
+            [other, ..] => field(*other, "body").is_some_and(|body| self.branch(condition, false, body)),
         };
         match after {
             Some(then) if other_ends => self.restore(then),

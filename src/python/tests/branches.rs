@@ -217,15 +217,21 @@ fn code_of_flash_attention_is_not_reported() {
 }
 
 #[test]
-fn losses_are_not_reported() {
-    let loss = "y = x.relu()\nif labels is not None:\n    return y, (y - labels).mean().item()";
-    check(&forward("", "x, labels=None", &format!("{loss}\nreturn y")));
-    check(&forward(
-        "",
-        "x, labels=None",
-        &format!("{loss}  #! item-baked\nreturn y").replace("labels", "bias"),
-    ));
-    check(&forward("", "x, mask_labels", "return (x.relu() - mask_labels).mean().item()  #? item-baked"));
+fn losses_are_remarks() {
+    let net = |parameters: &str, body: &str| forward("", parameters, body);
+    let loss = "y = x.relu()\nif labels is not None:\n    return y, (y - labels).mean().item()MARK\nreturn y";
+    let optional = |mark: &str| net("x, labels=None", &loss.replace("MARK", mark));
+    check(&optional("  #? item-baked"));
+    check(&optional("  #! item-baked").replace("labels", "point_labels"));
+    let choice = "return x, labels.max().item() if labels is not None else None  #? item-baked";
+    check(&net("x, labels=None", choice));
+    // A script shows which inputs its export passes.
+    let export = "\n\ntorch.onnx.export(Net(), (torch.ones(2), torch.ones(2)), 'net.onnx', dynamo=False)\n";
+    check(&format!("{}{export}", optional("  #! item-baked")));
+    let required = "if k_labels is None:\n    raise ValueError(x)\nreturn x * x.max().item()  #! item-baked";
+    check(&net("x, k_labels=None", required));
+    check(&net("x, mask_labels", "loss = (x - mask_labels).mean().item()  #? item-baked\nreturn loss"));
+    check(&net("x, mask_labels", "return (x - mask_labels).mean().item()  #! item-baked"));
 }
 
 #[test]
