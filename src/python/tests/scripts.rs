@@ -313,3 +313,19 @@ fn branches_that_only_some_exports_run_are_reported() {
                   parser.add_argument('--task', default='a')\nargs = parser.parse_args()\n";
     check(&format!("{}{parsed}{}", net("  #! item-baked"), export("args.task")));
 }
+
+#[test]
+fn older_releases_accept_masks_of_bytes() {
+    let folder = std::env::temp_dir().join(format!("onnx-lint-masks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("net.py");
+    let text = "import torch\nx = torch.ones(3).masked_fill(torch.ones(3).byte(), 0)\n";
+    std::fs::write(&path, text).unwrap();
+    let found = |requirement: &str| {
+        std::fs::write(folder.join("requirements.txt"), requirement).unwrap();
+        lint(text, path.to_str().unwrap(), &SourceFiles::default()).len()
+    };
+    let (old, new) = (found("torch<1.10\n"), found("torch>=2.1\n"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((old, new), (0, 1));
+}
