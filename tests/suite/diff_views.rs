@@ -1,7 +1,12 @@
 //! `onnx-diff` on computations that two exporters write with different views.
 
+use std::sync::LazyLock;
+
 use onnx_lint::diff::{Equivalence, compare};
 use onnx_lint::{Model, RuleSet, read};
+
+/// All rules, loaded once for all tests.
+static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
 fn model(graph: &str) -> Model {
     let text = format!("<ir_version: 8, opset_import: [\"\" : 18]>\n{graph}\n");
@@ -13,13 +18,12 @@ fn model(graph: &str) -> Model {
 /// Checks that two graphs are proved equal, and that each change of the second is not.
 #[track_caller]
 fn check(a: &str, b: &str, changes: &[(&str, &str)]) {
-    let rules = RuleSet::patterns();
     let (first, second) = (model(a), model(b));
-    let comparison = compare(&first, &second, &rules);
+    let comparison = compare(&first, &second, &RULES);
     assert_ne!(comparison.computes, Equivalence::Unknown, "{a}\n{b}\n{comparison:#?}");
     for (from, to) in changes {
         assert!(b.contains(from), "{b} does not contain {from}");
-        let comparison = compare(&first, &model(&b.replace(from, to)), &rules);
+        let comparison = compare(&first, &model(&b.replace(from, to)), &RULES);
         assert_eq!(comparison.computes, Equivalence::Unknown, "{from} -> {to}");
     }
 }
@@ -103,4 +107,30 @@ fn broadcast_operands_keep_their_axis() {
             "o = Constant <value_ints = [1]> ()  t = Unsqueeze (s, o)  v = Reshape (x, r)  q = Mul (v, t)",
         )],
     );
+}
+
+/// Checks that two graphs are not proved to be equal to this degree or a stronger one.
+#[track_caller]
+fn check_differ(a: &str, b: &str, than: Equivalence) {
+    let comparison = compare(&model(a), &model(b), &RULES);
+    assert!(comparison.computes > than || !comparison.interface.is_empty(), "{a}\n{b}\n{comparison:#?}");
+}
+
+/// An Expand can repeat the single element of a symbolic axis.
+#[test]
+fn expanded_axes_of_unknown_size_are_not_dropped() {
+    let small =
+        "g (float[N] x) => (float y) <float c = {2}> { m = Mul (x, c)  y = ReduceSum <keepdims = 0> (m) }";
+    let large = "g (float[N] x) => (float y) <int64[1] s = {5}, float c = {2}> {
+        e = Expand (x, s)  m = Mul (e, c)  y = ReduceSum <keepdims = 0> (m)
+    }";
+    check_differ(large, small, Equivalence::Rounded);
+    let of_other = "g (float[N] x, float[M] z) => (float y) <float c = {2}> {
+        h = Shape (z)  e = Expand (x, h)  m = Mul (e, c)  y = ReduceSum <keepdims = 0> (m)
+    }";
+    let two = small.replace("float[N] x", "float[N] x, float[M] z");
+    check_differ(of_other, &two, Equivalence::Rounded);
+    // The size is told, or the axis is new.
+    let known = [large.replace("[N]", "[5]"), small.replace("[N]", "[5]")];
+    check(&known[0], &known[1], &[("ReduceSum", "ReduceMean")]);
 }

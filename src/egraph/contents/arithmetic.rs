@@ -294,8 +294,13 @@ fn broadcast_axes(operands: Vec<&[Size]>, own: Option<&[Size]>) -> Option<Vec<(S
                 Some(_) => return None,
             }
         }
-        let of_result = || own?.get(own?.len().checked_sub(axis + 1)?);
-        axes.push((common.or_else(of_result).map_or_else(|| Some(one.clone()), Clone::clone), repeated));
+        let of_result = own.and_then(|own| own.get(own.len().checked_sub(axis + 1)?));
+        if let (Some(Some(common)), Some(Some(of_result))) = (common, of_result)
+            && common != of_result
+        {
+            return None;
+        }
+        axes.push((common.or(of_result).map_or_else(|| Some(one.clone()), Clone::clone), repeated));
     }
     (operands.len() <= 64).then_some(axes)
 }

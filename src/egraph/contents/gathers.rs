@@ -154,14 +154,19 @@ impl Contents {
 }
 
 /// Returns the operand of an Expand in a class, and its dimensions, as many as those of the class.
+///
+/// Each is 1 or the size of the class: an Expand can enlarge an axis of unknown size, which may be 1.
 fn unexpanded(egraph: &EGraph, class: Id) -> Option<(Id, Vec<Size>)> {
-    let rank = egraph[class].data.fact().rank()?;
+    let own = egraph[class].data.fact().dims()?;
+    let one = Some(Dim::known(1));
     let mut expands = egraph[class].nodes.iter().filter_map(ENode::as_call);
     expands.find_map(|call| {
         let from = egraph.find(*call.children.first().filter(|_| op(egraph, call) == Some("Expand"))?);
         let dims = egraph[from].data.fact().dims()?;
-        let missing = rank.checked_sub(dims.len()).filter(|_| from != class)?;
-        Some((from, std::iter::repeat_n(Some(Dim::known(1)), missing).chain(dims.iter().cloned()).collect()))
+        let missing = own.len().checked_sub(dims.len()).filter(|_| from != class)?;
+        let dims: Vec<Size> = std::iter::repeat_n(&one, missing).chain(dims).cloned().collect();
+        let is_told = dims.iter().zip(own).all(|(size, own)| *size == one || size.is_some() && size == own);
+        is_told.then_some((from, dims))
     })
 }
 
