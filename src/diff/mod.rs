@@ -163,8 +163,7 @@ fn proved<F: FnOnce() -> RuleSet>(
             let rounds = computes == Equivalence::Rounded;
             let joined = if rounds { joined.rounded() } else { joined };
             let proof = joined.proof(rules, rounds).filter(|proof| joined.proves(proof))?;
-            let rounded = joined.rounded.and(proof.rounded);
-            Some((computes, proof, rounded))
+            Some((computes, proof, joined.rounded))
         };
         let as_given = || proof(Joined::of(a, b));
         as_given().or_else(|| proof(Joined::of(&simplified(a, rules), &simplified(b, rules))))
@@ -205,7 +204,7 @@ impl Joined {
 
     /// Treats weights that differ by rounding as equal.
     fn rounded(mut self) -> Self {
-        self.rounded = RoundedWeights::unite(&mut self.both.model);
+        self.rounded = RoundedWeights::unite(&mut self.both);
         self
     }
 

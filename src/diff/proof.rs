@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::combined::Combined;
 use super::numbers::{Numbers, is_drawn};
-use super::rounded::RoundedWeights;
 use crate::egraph::{Contents, EquivalenceChecker, is_opaque};
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
@@ -20,8 +19,6 @@ pub struct Proof {
     pub classes: FxHashMap<ValueId, usize>,
     /// Random or unknown operators that are assumed to behave equally in both models.
     pub assumed: BTreeSet<String>,
-    /// Constants of the proof that differ by rounding.
-    pub rounded: RoundedWeights,
 }
 
 impl Proof {
@@ -52,9 +49,7 @@ pub fn prove(both: &Combined, rules: &[&Rule], rounds: bool) -> Option<Proof> {
             break;
         }
     }
-    let (count, largest) = contents.rounded();
-    let rounded = RoundedWeights { count, largest };
-    same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed, rounded })
+    same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed })
 }
 
 /// Merges constants that share a tensor. The e-graph by itself merges only small constants, by content.

@@ -134,3 +134,68 @@ fn expanded_axes_of_unknown_size_are_not_dropped() {
     let known = [large.replace("[N]", "[5]"), small.replace("[N]", "[5]")];
     check(&known[0], &known[1], &[("ReduceSum", "ReduceMean")]);
 }
+
+/// A weight is rounded only where a linear operator combines it with data.
+#[test]
+fn only_linear_weights_are_rounded() {
+    let uses = [
+        ("float[N,2]", "y = Div (x, c)", "float[2]", "0,1", "1e-8,1"),
+        ("float[N,2]", "y = Div (x, c)", "float[2]", "-0.0,1", "0.0,1"),
+        ("float[N,2]", "y = Mul (x, c)", "float[2]", "1e-9,1", "1e-8,1"),
+        ("float[N,2]", "y = Mul (x, c)", "float[2]", "-0.0,1", "0.0,1"),
+        ("bool[N,2]", "y = Greater (x, c)", "float[2]", "1e-9,1", "-1e-9,1"),
+        ("bool[N,2]", "y = Greater (x, c)", "float[2]", "1.0000001,1", "1,1"),
+        ("float[N,2]", "y = Mod <fmod = 1> (x, c)", "float[2]", "2.9999998,1", "3,1"),
+        ("float[N,2]", "f = Floor (c)  y = Mul (x, f)", "float[2]", "2.9999998,1", "3,1"),
+        ("float[N,2]", "y = Pow (x, c)", "float[2]", "2,3", "2.0000005,3"),
+        ("float[N,2]", "s = Sigmoid (x)  m = Mul (s, c)  y = Log (m)", "float[2]", "0,1", "1e-7,1"),
+        ("float[1,2]", "i = Cast <to = 7> (c)  y = Gather (x, i)", "float[1]", "2.9999998", "3"),
+        ("float[A,B]", "i = Cast <to = 7> (c)  y = Tile (x, i)", "float[2]", "2.9999998,1", "3,1"),
+        (
+            "float[A,B]",
+            "s = Shape (x)  f = Cast <to = 1> (s)  m = Mul (f, c)  i = Cast <to = 7> (m)  y = Expand (x, i)",
+            "float[2]",
+            "2.9999998,1",
+            "3,1",
+        ),
+    ];
+    for (ty, nodes, of, a, b) in uses {
+        let graph = |c: &str| format!("g (float[N,2] x) => ({ty} y) <{of} c = {{{c}}}> {{ {nodes} }}");
+        check_differ(&graph(a), &graph(b), Equivalence::Rounded);
+    }
+    let linear = ["y = Mul (x, c)", "y = Add (c, x)", "v = Identity (c)  y = Mul (x, v)"];
+    for nodes in linear {
+        let graph = |c: &str| format!("g (float[N,2] x) => (float[N,2] y) <float[2] c = {c}> {{ {nodes} }}");
+        check_differ(&graph("{2.9999998,1}"), &graph("{3,1}"), Equivalence::Exactly);
+        check(&graph("{2.9999998,1}"), &graph("{3,1}"), &[("{3,1}", "{3.0001,1}")]);
+    }
+}
+
+/// Scales determine sizes, also if they are computed.
+#[test]
+fn rounded_scales_are_other_scales() {
+    for nodes in ["y = Resize (x, \"\", c)", "d = Mul (c, one)  y = Resize (x, \"\", d)"] {
+        let graph = |scale: &str| {
+            format!(
+                "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] c = {{1,1,{scale},1.5}}, float one = {{1}}> {{ {nodes} }}"
+            )
+        };
+        let (a, b) = (graph("1.4999999"), graph("1.5"));
+        check_differ(&a, &b, Equivalence::Rounded);
+        let comparison = compare(&model(&a), &model(&b), &RULES);
+        assert_eq!(comparison.hindrance, None, "{nodes}");
+    }
+}
+
+/// Two weights of one model that differ by rounding are kept apart.
+#[test]
+fn weights_of_one_model_are_not_merged() {
+    let graph = |first: &str, second: &str| {
+        format!(
+            "g (float[N,2] x) => (float[N,2] y) <float[2] c = {{1,2}}, float[2] d = {{1.0000002,2}}, float k = {{1e7}}> {{
+                p = Mul (x, c)  q = Mul (x, d)  s = Sub ({first}, {second})  y = Mul (s, k)
+            }}"
+        )
+    };
+    check_differ(&graph("p", "q"), &graph("q", "p"), Equivalence::Rounded);
+}

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::egraph::enode::{Call, ENode};
 use crate::egraph::{EGraph, is_computed};
 use crate::infer::eval::{self, Array, Budget, KernelCall, Val};
-use crate::infer::{self, Buffer, ConstValue, rounding_difference};
+use crate::infer::{self, ConstValue};
 
 /// Limits of the evaluation of one call.
 const BUDGET: Budget = Budget { elements: 1 << 27, work: 1 << 29 };
@@ -31,22 +31,9 @@ pub struct Constants {
     fillings: FxHashMap<i64, (Array, i64)>,
     count: i64,
     bytes: usize,
-    /// With rounding, the `float` constants of each length.
-    near: FxHashMap<usize, Vec<(i64, Arc<Array>)>>,
-    /// Number of constants that differ from an earlier one by rounding, and the largest difference.
-    ///
-    /// The difference is relative to the largest element.
-    pub rounded: (usize, f64),
-    /// Whether constants that differ by rounding have one number.
-    rounds: bool,
 }
 
 impl Constants {
-    /// Creates a table; with `rounds`, constants that differ by rounding have one number.
-    pub fn new(rounds: bool) -> Self {
-        Constants { rounds, ..Constants::default() }
-    }
-
     /// Returns the number of a constant.
     ///
     /// Constants with equal elements have one number, whatever their shapes.
@@ -81,20 +68,8 @@ impl Constants {
         if let Some((number, _)) = alike.iter().find(|(_, other)| has_equal_elements(other, &array)) {
             return Some(*number);
         }
-        let near = self.rounds.then(|| near(self.near.get(&array.len())?, &array)).flatten();
-        let number = match near {
-            Some((number, difference)) => {
-                self.rounded = (self.rounded.0 + 1, self.rounded.1.max(difference));
-                number
-            }
-            None => {
-                self.count += 1;
-                if matches!(array.data(), Buffer::F32(_)) {
-                    self.near.entry(array.len()).or_default().push((self.count, array.clone()));
-                }
-                self.count
-            }
-        };
+        self.count += 1;
+        let number = self.count;
         if let Some(filling) = filling(&array) {
             self.fillings.entry(number).or_insert(filling);
         }
@@ -153,14 +128,6 @@ impl Constants {
             _ => None,
         }
     }
-}
-
-/// Returns the number of a constant that differs by rounding only, and the largest difference.
-fn near(known: &[(i64, Arc<Array>)], array: &Array) -> Option<(i64, f64)> {
-    known.iter().find_map(|(number, other)| match (other.data(), array.data()) {
-        (Buffer::F32(other), Buffer::F32(elements)) => Some((*number, rounding_difference(other, elements)?)),
-        _ => None,
-    })
 }
 
 /// Returns the common element of a constant as a scalar, and the number of elements.

@@ -63,15 +63,7 @@ pub struct Contents {
 impl Contents {
     /// Creates an analysis; with `rounds`, it also merges results that may differ by rounding.
     pub fn new(rounds: bool) -> Self {
-        let constants = Constants::new(rounds);
-        Contents { rounds, constants, ..Contents::default() }
-    }
-
-    /// Returns the number of constants that differ by rounding, and the largest difference.
-    ///
-    /// The difference is relative to the largest element.
-    pub fn rounded(&self) -> (usize, f64) {
-        self.constants.rounded
+        Contents { rounds, ..Contents::default() }
     }
 
     /// Merges classes of equal content, element type and shape; returns true if any were merged.
