@@ -75,7 +75,7 @@ impl Contents {
                 operands.push((self.of(input), of.dims(input)?.to_vec()));
                 unexpanded.push(self.before_expand(of.egraph, input)?);
             }
-            let commutes = operator("", op).is_some_and(|operator| operator.commutes());
+            let commutes = self.commutes(op, operands.len());
             let (op, own) = (of.named(op, &[]), of.own_dims());
             let by_small =
                 (unexpanded != operands).then(|| self.broadcast(&op, unexpanded, own, commutes)).flatten();
@@ -112,6 +112,14 @@ impl Contents {
             _ if ALONG_AXIS.contains(&op) || op == "CumSum" => self.along_axis(of, op),
             _ => None,
         }
+    }
+
+    /// Returns true if the order of the operands does not matter.
+    ///
+    /// Sums of more than two numbers differ by rounding, and `Max` and `Min` of zeros by the sign.
+    fn commutes(&self, op: &str, operands: usize) -> bool {
+        let is_exact = operands <= 2 && !matches!(op, "Max" | "Min");
+        operator("", op).is_some_and(|operator| operator.commutes()) && (is_exact || self.rounds)
     }
 
     fn clipped(&mut self, of: &Reading) -> Option<Content> {
