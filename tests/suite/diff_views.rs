@@ -147,6 +147,18 @@ fn reordered_operands_are_not_bit_exact() {
     }
 }
 
+/// Places outside of the axis are no error of the comparison.
+#[test]
+fn extreme_places_are_compared() {
+    let graph = |nodes: &str| {
+        format!(
+            "g (float[2,3] x) => (float[2,3] y) <int64[2] i = {{9223372036854775807,-9223372036854775808}}> {{ {nodes} }}"
+        )
+    };
+    let (a, b) = (graph("q = Gather (x, i)  y = Relu (q)"), graph("r = Neg (x)  y = Gather (r, i)"));
+    check_differ(&a, &b, Equivalence::Rounded);
+}
+
 /// A weight is rounded only where a linear operator combines it with data.
 #[test]
 fn only_linear_weights_are_rounded() {

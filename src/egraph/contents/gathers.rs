@@ -32,11 +32,13 @@ impl Contents {
     /// Returns the content of the elements at consecutive places of an axis.
     fn consecutive(&mut self, whole: Content, dims: &[Size], axis: usize, places: &[i64]) -> Option<Content> {
         let (&first, &last) = (places.first()?, places.last()?);
-        if !places.windows(2).all(|pair| pair[1] == pair[0] + 1) || first < 0 && last >= 0 {
+        let len = i64::try_from(places.len()).ok().filter(|&len| first.checked_add(len).is_some())?;
+        let is_next = |pair: &[i64]| pair[0].checked_add(1) == Some(pair[1]);
+        if !places.windows(2).all(is_next) || first < 0 && last >= 0 {
             return None;
         }
         let start = if first >= 0 { Some(Dim::known(first)) } else { dims[axis].as_ref()?.add(first) };
-        self.part(whole, dims, axis, (&start?, &Dim::known(places.len() as i64)))
+        self.part(whole, dims, axis, (&start?, &Dim::known(len)))
     }
 
     /// Returns the content of the elements at some places of one axis.
