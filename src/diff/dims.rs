@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::pair::{Pair, dims};
 use crate::graph::{DeclaredDim, Model, Port, Type, TypeKind, ValueId};
+use crate::infer::declared_size;
 
 /// Name of a dimension, with its model: `a` is `false`.
 type Name = (bool, String);
@@ -20,6 +21,8 @@ pub struct PairedDims {
     axes: Vec<Vec<[Option<String>; 2]>>,
     /// Static sizes that the other model declares for a name.
     sizes: Vec<(Name, i64)>,
+    /// Names that stand for a size, in both models.
+    taken: BTreeSet<String>,
 }
 
 impl PairedDims {
@@ -29,7 +32,8 @@ impl PairedDims {
             ports.iter().filter_map(|port| Some((port.value, port.info.ty.clone()?))).collect()
         };
         let (in_a, in_b) = (declared(a.1), declared(b.1));
-        let mut all = PairedDims { parents: BTreeMap::new(), axes: Vec::new(), sizes: Vec::new() };
+        let taken = [a.0, b.0].into_iter().flat_map(names).collect();
+        let mut all = PairedDims { parents: BTreeMap::new(), axes: Vec::new(), sizes: Vec::new(), taken };
         for pair in pairs {
             let of = |types: &FxHashMap<ValueId, Type>, value: ValueId| -> Vec<DeclaredDim> {
                 let dims = types.get(&value).and_then(dims).unwrap_or_default();
@@ -45,7 +49,7 @@ impl PairedDims {
 
     fn axis(&mut self, a: Option<&DeclaredDim>, b: Option<&DeclaredDim>) -> [Option<String>; 2] {
         let name = |dim: Option<&DeclaredDim>| match dim {
-            Some(DeclaredDim::Param(name)) => Some(name.to_string()),
+            Some(dim @ DeclaredDim::Param(name)) if declared_size(dim).is_some() => Some(name.to_string()),
             _ => None,
         };
         let size = |dim: Option<&DeclaredDim>| match dim {
@@ -81,31 +85,59 @@ impl PairedDims {
     }
 
     /// Writes the common name, or the size, of each axis into the types of the paired inputs.
+    ///
+    /// An equality of sizes that only one model declares is dropped: the other model runs without it, too.
     pub fn rename(&mut self, pairs: &mut [Pair]) {
         let mut sizes: BTreeMap<Name, BTreeSet<i64>> = BTreeMap::new();
         for (name, size) in &self.sizes {
             sizes.entry(self.root(name)).or_default().insert(*size);
         }
-        let own: BTreeSet<&String> = self.parents.keys().filter(|name| !name.0).map(|name| &name.1).collect();
-        let common = |root: Name| {
-            let size = sizes.get(&root).filter(|sizes| sizes.len() == 1).and_then(BTreeSet::first);
-            let is_taken = root.0 && own.contains(&root.1);
-            let name = || if is_taken { format!("{} of b", root.1) } else { root.1.clone() };
-            size.map_or_else(|| DeclaredDim::Param(name().into()), |&size| DeclaredDim::Value(size))
-        };
-        for (pair, axes) in pairs.iter_mut().zip(&self.axes) {
-            let kind = pair.ty.as_mut().map(|ty| &mut ty.kind);
-            let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else { continue };
-            for (dim, [a, b]) in dims.iter_mut().zip(axes) {
-                let name = a.clone().map(|a| (false, a)).or_else(|| b.clone().map(|b| (true, b)));
-                if let Some(name) = name.filter(|_| !matches!(dim.dim, DeclaredDim::Value(_))) {
-                    dim.dim = common(self.root(&name));
-                }
+        let mut uses: BTreeMap<Name, usize> = BTreeMap::new();
+        for names in self.axes.iter().flatten() {
+            if let Some(name) = name_of(names) {
+                *uses.entry(self.root(&name)).or_default() += 1;
             }
         }
+        let has_other_names = self.classes().values().any(|(a, b)| a != b);
+        let mut common: BTreeMap<Name, DeclaredDim> = BTreeMap::new();
+        for root in uses.keys() {
+            let size = sizes.get(root).filter(|sizes| sizes.len() == 1).and_then(BTreeSet::first);
+            // An expression stands for one size only if its symbols do.
+            let is_kept = !root.0 && is_symbol(&root.1) || !has_other_names;
+            let dim = match size {
+                Some(&size) => DeclaredDim::Value(size),
+                None if is_kept => DeclaredDim::Param(root.1.as_str().into()),
+                None => DeclaredDim::Param(self.unused(&root.1).into()),
+            };
+            common.insert(root.clone(), dim);
+        }
+        let all_axes = std::mem::take(&mut self.axes);
+        for (pair, axes) in pairs.iter_mut().zip(&all_axes) {
+            let kind = pair.ty.as_mut().map(|ty| &mut ty.kind);
+            let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else { continue };
+            for (dim, names) in dims.iter_mut().zip(axes) {
+                let name = name_of(names).filter(|_| !matches!(dim.dim, DeclaredDim::Value(_)));
+                let Some(root) = name.map(|name| self.root(&name)) else { continue };
+                let is_of_both = names.iter().all(Option::is_some);
+                dim.dim = match uses.get(&root) {
+                    Some(2..) if !is_of_both => DeclaredDim::Param(self.unused(&root.1).into()),
+                    _ => common[&root].clone(),
+                };
+            }
+        }
+        self.axes = all_axes;
     }
 
-    /// Finds names of one model that correspond to two names in the other.
+    /// Returns a new name for a size that is called `name` in one model.
+    fn unused(&mut self, name: &str) -> String {
+        let mut unused = if is_symbol(name) { name.to_owned() } else { "size".to_owned() };
+        while !self.taken.insert(unused.clone()) {
+            unused.push('_');
+        }
+        unused
+    }
+
+    /// Finds names of one model that correspond to two names in the other, or equate sizes that the other does not.
     pub fn ties(&self) -> Vec<String> {
         let names = self.classes();
         let mut all = Vec::new();
@@ -118,6 +150,22 @@ impl PairedDims {
                 let text = "of b corresponds to two names in a";
                 all.push(format!("dimension `{name}` {text}: `{first}` and `{second}`"));
             }
+            let is_expression = |name: &&String| !is_symbol(name);
+            if let Some(name) = a.iter().chain(b).find(is_expression).filter(|_| a != b) {
+                all.push(format!("dimension `{name}` is declared by one model only"));
+            }
+        }
+        let mut uses: BTreeMap<Name, (usize, usize)> = BTreeMap::new();
+        for axis in self.axes.iter().flatten() {
+            if let Some(name) = name_of(axis) {
+                let (all, unnamed) = uses.entry(self.root(&name)).or_default();
+                *all += 1;
+                *unnamed += usize::from(axis.iter().any(Option::is_none));
+            }
+        }
+        for ((of_b, name), _) in uses.iter().filter(|(_, (all, unnamed))| *all > 1 && *unnamed > 0) {
+            let (model, other) = if *of_b { ("b", "a") } else { ("a", "b") };
+            all.push(format!("dimension `{name}` of {model} equates sizes that {other} does not equate"));
         }
         all
     }
@@ -141,4 +189,26 @@ impl PairedDims {
         }
         classes
     }
+}
+
+/// Returns the name of an axis, of the first model if both name it.
+fn name_of([a, b]: &[Option<String>; 2]) -> Option<Name> {
+    a.clone().map(|a| (false, a)).or_else(|| b.clone().map(|b| (true, b)))
+}
+
+/// Returns true if a name is one symbol rather than an expression such as `N + 1`.
+fn is_symbol(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.chars().all(|char| char.is_alphanumeric() || char == '_')
+}
+
+/// Returns all dimension names of the inputs and outputs of a model's graphs.
+fn names(model: &Model) -> Vec<String> {
+    let ports = model.graphs.iter().flat_map(|(_, graph)| graph.inputs.iter().chain(&graph.outputs));
+    let dims = ports.filter_map(|port| dims(port.info.ty.as_ref()?)).flatten();
+    let names = dims.filter_map(|dim| match &dim.dim {
+        DeclaredDim::Param(name) => Some(name.to_string()),
+        _ => None,
+    });
+    names.collect()
 }

@@ -45,7 +45,7 @@ pub use constraints::violations;
 #[doc(hidden)]
 pub use content::Content;
 pub use decided::decided_branch;
-pub use declared::numbers as declared_numbers;
+pub use declared::{numbers as declared_numbers, size as declared_size};
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Options, infer, update};
 pub use elements::MAX_FOLLOWED;
 pub use eval::{Array, Buffer};

@@ -159,6 +159,36 @@ fn extreme_places_are_compared() {
     check_differ(&a, &b, Equivalence::Rounded);
 }
 
+/// An equality of sizes that only one model declares is not used.
+#[test]
+fn sizes_that_one_model_equates_can_differ() {
+    let free = "g (float[?] x, float[?] z) => (float[?] y) { y = Identity (z) }";
+    let tied = "g (float[N] x, float[N] z) => (float[N] y) { s = Shape (x)  y = Expand (z, s) }";
+    check_differ(free, tied, Equivalence::Rounded);
+    check_differ(tied, free, Equivalence::Rounded);
+    let both = free.replace('?', "N");
+    check(&both, tied, &[("Expand (z, s)", "Expand (x, s)")]);
+    // Symbols of an expression stand for other sizes in the other model.
+    let double = "g (float[N] x, float[\"2*N\"] z) => (float[K] y) <int64 two = {2}> {
+        s = Shape (x)  t = Mul (s, two)  y = Expand (z, t)
+    }";
+    let other = "g (float[M] x, float[K] z) => (float[K] y) { y = Identity (z) }";
+    check_differ(double, other, Equivalence::Rounded);
+    check(
+        double,
+        "g (float[N] x, float[\"2*N\"] z) => (float[K] y) { y = Identity (z) }",
+        &[("Identity", "Neg")],
+    );
+}
+
+/// Names that are generated for sizes of the second model are new.
+#[test]
+fn generated_names_are_no_names_of_the_models() {
+    let a = "g (float[N] p, float[N_] x, float[?] z) => (float[?] y) { y = Identity (z) }";
+    let b = "g (float[?] p, float[?] x, float[N] z) => (float[?] y) { s = Shape (x)  y = Expand (z, s) }";
+    check_differ(a, b, Equivalence::Rounded);
+}
+
 /// A weight is rounded only where a linear operator combines it with data.
 #[test]
 fn only_linear_weights_are_rounded() {
