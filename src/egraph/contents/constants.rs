@@ -105,6 +105,7 @@ impl Constants {
         }?;
         self.bytes += array.to_raw().map_or(0, |raw| raw.len());
         if self.bytes > MOST_BYTES {
+            self.refused.insert(class);
             return None;
         }
         self.arrays.insert(class, array.clone());
