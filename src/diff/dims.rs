@@ -137,7 +137,7 @@ impl PairedDims {
         unused
     }
 
-    /// Finds names of one model that correspond to two names in the other, or equate sizes that the other does not.
+    /// Finds names of one model that relate sizes which the other model does not relate.
     pub fn ties(&self) -> Vec<String> {
         let names = self.classes();
         let mut all = Vec::new();
