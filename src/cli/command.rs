@@ -124,7 +124,9 @@ pub fn shown(uri: &str) -> String {
     }
 }
 
-/// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the fixed model in memory.
+/// Runs `onnx-fix` on one model.
+///
+/// The path `-` refers to `content`; `-o -` returns the fixed model in memory.
 ///
 /// # Errors
 /// The run fails, or it ends with errors and writes no result.

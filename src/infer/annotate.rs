@@ -59,7 +59,7 @@ pub struct Declarer<'f> {
     taken: FxHashSet<Dim>,
     /// Sizes of model inputs.
     given: FxHashSet<Dim>,
-    /// Invented symbols for which an output declares an expression or a name that is already taken.
+    /// Invented symbols for which an output declares an expression or a name already taken.
     ///
     /// The disputed output keeps its declared size. No other value declares an invented name for the symbol,
     /// because a second run of `annotate` would replace the output's declared size by the invented name.

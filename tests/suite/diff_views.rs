@@ -135,7 +135,9 @@ fn expanded_axes_of_unknown_size_are_not_dropped() {
     check(&known[0], &known[1], &[("ReduceSum", "ReduceMean")]);
 }
 
-/// Sums of three numbers round differently in another order, and the larger of two zeros has the sign of either.
+/// Sums of three numbers round differently in another order.
+///
+/// The larger of two zeros has the sign of either.
 #[test]
 fn reordered_operands_are_not_bit_exact() {
     for op in ["Sum", "Mean", "Max"] {

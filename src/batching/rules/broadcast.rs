@@ -58,7 +58,8 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Returns the common layout of the carried operands, if its axis is axis 0 of the result, and `post` > 1.
+/// Returns the common layout of the carried operands, if it has axis 0 of the result and `post` > 1.
+///
 /// Returns `None` if carried operands have different layouts, an axis other than 0, or `post` 1.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;

@@ -36,9 +36,9 @@ fn read(path: &Path) -> Option<String> {
     if is_small { std::fs::read_to_string(path).ok() } else { None }
 }
 
-/// Returns the newest release that a requirement file allows, such as 2.1 for `torch==2.1.0` and 2.5 for `torch<2.6`.
+/// Returns the newest release of PyTorch that a requirement file allows.
 ///
-/// Returns `None` if the file has no upper bound.
+/// The release is 2.1 for `torch==2.1.0`, and 2.5 for `torch<2.6`. Returns `None` if the file has no upper bound.
 fn of_text(text: &str) -> Option<Release> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or(""));
     lines.flat_map(requirements).find_map(upper_bound)
