@@ -64,7 +64,7 @@ pub struct Declarer<'f> {
     /// The disputed output keeps its declared size. No other value declares an invented name for the symbol,
     /// because a second run of `annotate` would replace the output's declared size by the invented name.
     disputed: FxHashSet<Symbol>,
-    /// Whether a size keeps its existing declaration, or stays undeclared, if it contains an invented symbol
+    /// Whether a size keeps its declaration, or stays undeclared, if it contains an invented symbol
     /// that has no name yet in this pass.
     keeps_names: bool,
 }
