@@ -67,7 +67,7 @@ fn branches_of_different_rank_are_reported() {
                        else_branch = b () => (float[] q) { q = Identity (x) }> }",
         &["SHP004 warning"],
     );
-    // Nothing is reported: the condition is constant, so the branch of the wrong rank never runs.
+    // No finding: the condition is constant, so the branch of the wrong rank never runs.
     finds(
         17,
         "g (float[N,1,4] x) => (float[N,4] y) <int64[1] one = {1}, int64 at = {1}> {
