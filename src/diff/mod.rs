@@ -159,14 +159,14 @@ fn proved<F: FnOnce() -> RuleSet>(
     let degrees = [Equivalence::Exactly, Equivalence::Rounded].into_iter();
     degrees.filter(|computes| *computes >= best).find_map(|computes| {
         let rules = rules.that_show(computes);
-        let proof = |joined: Joined| {
-            let rounds = computes == Equivalence::Rounded;
-            let joined = if rounds { joined.rounded() } else { joined };
+        let rounds = computes == Equivalence::Rounded;
+        let proof = |joined: &Joined| {
             let proof = joined.proof(rules, rounds).filter(|proof| joined.proves(proof))?;
             Some((computes, proof, joined.rounded))
         };
-        let as_given = || proof(Joined::of(a, b));
-        as_given().or_else(|| proof(Joined::of(&simplified(a, rules), &simplified(b, rules))))
+        let rounded = |joined: Joined| if rounds { joined.rounded() } else { joined };
+        let as_given = if rounds { proof(&Joined::of(a, b).rounded()) } else { proof(direct) };
+        as_given.or_else(|| proof(&rounded(Joined::of(&simplified(a, rules), &simplified(b, rules)))))
     })
 }
 
