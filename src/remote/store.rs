@@ -14,7 +14,6 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 
 use super::runtime::Runtime;
 use super::service::Service;
-use super::uri::is_loopback;
 use super::{Failure, Scheme, Uri};
 
 /// Location of a file: its store, and its path in the store.
@@ -131,10 +130,7 @@ fn bucket_store(uri: &Uri, bucket: &str, runtime: &Runtime) -> Result<Arc<dyn Ob
             })?)
         }
         _ => {
-            let mut store = AmazonS3Builder::from_env().with_bucket_name(bucket);
-            if endpoint_is_local() {
-                store = store.with_allow_http(true);
-            }
+            let store = AmazonS3Builder::from_env().with_bucket_name(bucket);
             Arc::new(store.with_retry(retries()).with_http_connector(service).build().map_err(|_| {
                 Failure::Configuration("the environment variables of AWS are invalid".to_owned())
             })?)
@@ -142,15 +138,6 @@ fn bucket_store(uri: &Uri, bucket: &str, runtime: &Runtime) -> Result<Arc<dyn Ob
     };
     stores.insert(key, store.clone());
     Ok(store)
-}
-
-/// Returns true if the endpoint of S3 is this machine, to which HTTP without TLS is allowed.
-fn endpoint_is_local() -> bool {
-    let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok())
-        .and_then(|endpoint| endpoint.parse::<Url>().ok());
-    endpoint.is_some_and(|endpoint| endpoint.host_str().is_some_and(is_loopback))
 }
 
 /// Returns true if the environment allows HTTP without TLS to other machines.
