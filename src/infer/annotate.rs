@@ -124,15 +124,11 @@ impl<'f> Declarer<'f> {
     }
 
     fn graph(&mut self, model: &mut Model, id: GraphId) -> bool {
-        let (broken, made): (Vec<&Node>, Vec<&Node>) = model.graphs[id]
-            .nodes
-            .iter()
-            .map(|&node| &model.nodes[node])
-            .partition(|node| breaks_when_told(node));
-        let broken: FxHashSet<ValueId> =
-            broken.into_iter().flat_map(|node: &Node| node.outputs.iter().flatten().copied()).collect();
-        let made: Vec<ValueId> =
-            made.into_iter().flat_map(|node: &Node| node.outputs.iter().flatten().copied()).collect();
+        let (mut made, mut broken) = (Vec::new(), FxHashSet::default());
+        for node in model.graphs[id].nodes.iter().map(|&node| &model.nodes[node]) {
+            let outputs = node.outputs.iter().flatten().copied();
+            if breaks_when_told(node) { broken.extend(outputs) } else { made.extend(outputs) }
+        }
         let graph = &mut model.graphs[id];
         let mut changed = false;
         let inner = graph.value_info.iter_mut().filter(|port| !broken.contains(&port.value));
