@@ -110,7 +110,12 @@ pub fn violations_at(egraph: &EGraph, call: &Call, opset: i64) -> Vec<Fault> {
 }
 
 /// Evaluates `question` for a call at an opset.
-fn with_call<T>(egraph: &EGraph, call: &Call, opset: i64, question: impl FnOnce(&OpCall) -> T) -> T {
+pub(super) fn with_call<T>(
+    egraph: &EGraph,
+    call: &Call,
+    opset: i64,
+    question: impl FnOnce(&OpCall) -> T,
+) -> T {
     let scope = &egraph.analysis;
     let inputs: Vec<Option<&Fact>> =
         call.children[..usize::from(call.inputs)].iter().map(|&child| input_fact(egraph, child)).collect();

@@ -58,4 +58,5 @@ pub use load::{MAX_ELEMENTS, array, filling, tensor_of};
 pub use meet::Conflict;
 pub use rounding::rounding_difference;
 pub use shape::{Shape, Size};
+pub use values::evaluate;
 pub use weights::{is_at_hand, is_weight_arithmetic};

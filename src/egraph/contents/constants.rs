@@ -6,10 +6,11 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::egraph::analysis::with_call;
 use crate::egraph::enode::{Call, ENode};
 use crate::egraph::{EGraph, is_computed};
-use crate::infer::eval::{self, Array, Budget, KernelCall, Val};
-use crate::infer::{self, ConstValue};
+use crate::infer::eval::{Array, Budget, Val};
+use crate::infer::{self, ConstValue, evaluate};
 
 /// Limits of the evaluation of one call.
 const BUDGET: Budget = Budget { elements: 1 << 27, work: 1 << 29 };
@@ -113,18 +114,12 @@ impl Constants {
     }
 
     fn result(&mut self, egraph: &EGraph, call: &Call, depth: usize) -> Option<Arc<Array>> {
-        let tables = &egraph.analysis.tables;
-        let key = tables.op(call.op);
-        let opset = u16::try_from(tables.opset_of(call)).ok()?;
         let mut inputs = Vec::new();
         for &child in &call.children[..usize::from(call.inputs)] {
             inputs.push(Some(Val::Tensor(self.array(egraph, child, depth + 1)?)));
         }
-        let attrs = Attributes { egraph, call };
-        let version = key.schema(i64::from(opset))?.since;
-        let kernel =
-            KernelCall { domain: &key.domain, op: &key.name, version, opset, attrs: &attrs, outputs: 1 };
-        match eval::eval(&kernel, &inputs, BUDGET).ok()?.into_iter().next()? {
+        let opset = egraph.analysis.tables.opset_of(call);
+        match with_call(egraph, call, opset, |call| evaluate(call, &inputs, BUDGET))?.into_iter().next()? {
             Val::Tensor(array) => Some(array),
             _ => None,
         }
@@ -152,15 +147,4 @@ fn hash(array: &Array) -> Option<u64> {
     (array.elem() as u8).hash(&mut hasher);
     array.to_raw()?.hash(&mut hasher);
     Some(hasher.finish())
-}
-
-struct Attributes<'a, 'm> {
-    egraph: &'a EGraph<'m>,
-    call: &'a Call,
-}
-
-impl eval::Attrs for Attributes<'_, '_> {
-    fn get(&self, name: &str) -> Option<eval::Attr<'_>> {
-        infer::attr(self.egraph.analysis.tables.attr(self.call.attrs, name)?)
-    }
 }

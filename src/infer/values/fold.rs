@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::MAX_ELEMENTS;
-use crate::infer::call;
+use crate::infer::call::{self, OpCall, schema_of};
 use crate::infer::eval::{self, Attr, Budget, Val};
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::load;
@@ -11,7 +11,7 @@ use crate::infer::ops::Cx;
 use crate::schema::Determinism;
 
 /// Cost limit of one folded call. Inference folds shapes and small tables only.
-const BUDGET: Budget = Budget { elements: MAX_ELEMENTS, work: 1 << 16 };
+pub(super) const BUDGET: Budget = Budget { elements: MAX_ELEMENTS, work: 1 << 16 };
 
 /// Folds a call with constant inputs, or returns `None` if the call must not or cannot be folded.
 pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
@@ -20,7 +20,7 @@ pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
     if eval::is_open(call.domain, call.op, inputs.iter().flatten()) {
         return None;
     }
-    let outputs = evaluate(cx, &inputs)?;
+    let outputs = evaluate(call, &inputs, BUDGET)?;
     Some(outputs.into_iter().map(fact_of).collect())
 }
 
@@ -33,12 +33,11 @@ fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     (0..cx.inputs()).map(value).collect()
 }
 
-/// Evaluates the call on these inputs.
+/// Evaluates a call on these inputs.
 ///
-/// Returns `None` if the call is not deterministic, fails, or exceeds [`BUDGET`].
-pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
-    let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
-    let call = cx.call();
+/// Returns `None` if the call is not deterministic, fails, or exceeds the budget.
+pub fn evaluate(call: &OpCall, inputs: &[Option<Val>], budget: Budget) -> Option<Vec<Val>> {
+    let schema = schema_of(call).filter(|schema| schema.determinism == Determinism::Deterministic)?;
     let attrs = Adapter(call.attrs);
     let call = eval::KernelCall {
         domain: call.domain,
@@ -48,7 +47,7 @@ pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
         attrs: &attrs,
         outputs: call.outputs,
     };
-    eval::eval(&call, inputs, BUDGET).ok()
+    eval::eval(&call, inputs, budget).ok()
 }
 
 fn fact_of(value: Val) -> Fact {

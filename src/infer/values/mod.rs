@@ -10,6 +10,8 @@ mod moved;
 mod tests;
 mod width;
 
+pub use fold::evaluate;
+
 use super::fact::{ConstValue, Fact, TensorFact};
 use super::load::MAX_ELEMENTS;
 use super::ops::Cx;

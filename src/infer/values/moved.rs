@@ -3,7 +3,7 @@
 //! Each element is replaced by a number, the evaluator moves the numbers, and each number in the result is
 //! mapped back to its element.
 
-use super::fold::evaluate;
+use super::fold::{BUDGET, evaluate};
 use super::{Ints, followed};
 use crate::infer::eval::{Array, Val};
 use crate::infer::fact::{Fact, TensorFact};
@@ -34,7 +34,7 @@ pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     if table.iter().skip(1).all(Option::is_none) || combines || cx.attr("value").is_some() {
         return None;
     }
-    let outputs = evaluate(cx, &inputs)?;
+    let outputs = evaluate(cx.call(), &inputs, BUDGET)?;
     outputs.iter().map(|output| Some(read_back(output, &table, elem)?.into())).collect()
 }
 
