@@ -230,12 +230,6 @@ impl Scope {
     }
 }
 
-/// Converts an axis to an index; returns `None` if the tensor has no such axis.
-pub(super) fn index(axis: i64, rank: usize) -> Option<usize> {
-    let axis = if axis < 0 { axis + rank as i64 } else { axis };
-    usize::try_from(axis).ok().filter(|&axis| axis < rank)
-}
-
 /// Returns an obstacle at a value.
 pub(super) fn at_value(value: ValueId, node: Option<NodeId>, kind: Kind, why: String) -> Obstacle {
     Obstacle { node, value: Some(value), kind, why }

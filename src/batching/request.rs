@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::graph::{DeclaredDim, Model, Port, TypeKind, ValueId};
+use crate::infer::eval::index;
 
 /// Request of the option `--dynamic INPUT:AXIS=NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ fn axis(model: &Model, request: &FreeDim) -> Result<InputAxis, RequestError> {
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else {
         return Err(RequestError::Axis(request.input.clone(), request.axis, None));
     };
-    let Some(axis) = super::cx::index(request.axis, dims.len()) else {
+    let Some(axis) = index(request.axis, dims.len()) else {
         return Err(RequestError::Axis(request.input.clone(), request.axis, Some(dims.len())));
     };
     let size = match dims[axis].dim {

@@ -1,11 +1,12 @@
 //! If, Loop and Scan: conditions and trip counts are shared, and subgraphs process all samples.
 
 use super::super::body::{Body, reported};
-use super::super::cx::{Cx, index};
+use super::super::cx::Cx;
 use super::super::emit::attr_ints;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, mixes, unknown, unsupported};
 use crate::graph::{AttrValue, GraphId, NodeId};
+use crate::infer::eval::index;
 
 /// Returns the subgraph of an attribute.
 fn body_of(cx: &Cx, id: NodeId, name: &str) -> Result<GraphId> {

@@ -1,11 +1,12 @@
 //! Gather, GatherElements, GatherND and OneHot.
 
-use super::super::cx::{Cx, index};
+use super::super::cx::Cx;
 use super::super::emit::attr_int;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, fixes, unknown, unsupported};
 use super::{moved, only};
 use crate::graph::NodeId;
+use crate::infer::eval::index;
 
 /// Rewrites Gather.
 pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Concat, Split, Slice and Pad.
 
-use super::super::cx::{Cx, Operand, index};
+use super::super::cx::{Cx, Operand};
 use super::super::emit::{attr_int, attr_ints};
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
+use crate::infer::eval::index;
 
 /// Rewrites Concat.
 pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Operators that work along given axes, such as reductions, normalizations and TopK.
 
-use super::super::cx::{Cx, It, Operand, index};
+use super::super::cx::{Cx, It, Operand};
 use super::super::emit::{attr_int, attr_ints};
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, mixes, unknown};
 use super::{moved, only_first};
 use crate::graph::{Attribute, NodeId};
+use crate::infer::eval::index;
 
 /// Returns the axis that holds the samples in a [`Layout::Axis`], if it is not one of `axes`.
 fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {

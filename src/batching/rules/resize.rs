@@ -6,6 +6,7 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, fixes, mixes, unknown};
 use super::only_first;
 use crate::graph::{AttrValue, NodeId};
+use crate::infer::eval::index;
 
 /// Rewrites Resize and Upsample.
 pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
@@ -17,9 +18,8 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     items[0] = Some(item);
     let old = dims.first().copied().flatten();
     let named = cx.ints(id, "axes");
-    let is_resized = named
-        .as_ref()
-        .is_none_or(|axes| axes.iter().any(|&axis| super::super::cx::index(axis, dims.len()) == Some(0)));
+    let is_resized =
+        named.as_ref().is_none_or(|axes| axes.iter().any(|&axis| index(axis, dims.len()) == Some(0)));
     let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
     let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
     if is_resized && policy.is_some_and(|policy| policy != "stretch") {

@@ -1,10 +1,11 @@
 //! ScatterElements and ScatterND: each sample is updated independently.
 
-use super::super::cx::{Cx, index};
+use super::super::cx::Cx;
 use super::super::emit::attr_int;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown, unsupported};
 use crate::graph::NodeId;
+use crate::infer::eval::index;
 
 /// Rewrites ScatterElements and Scatter.
 pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Sequences of tensors; the layout of a sequence is that of all its elements.
 
-use super::super::cx::{Cx, Operand, index};
+use super::super::cx::{Cx, Operand};
 use super::super::emit::attr_int;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown};
 use super::{moved, only_first};
 use crate::graph::NodeId;
+use crate::infer::eval::index;
 
 /// Returns the layout that all `operands` have, or [`Layout::Stacked`] if their layouts differ.
 fn common(operands: &[Operand]) -> Layout {

@@ -1,11 +1,12 @@
 //! Operators that move, insert, remove and repeat axes.
 
-use super::super::cx::{Cx, It, index};
+use super::super::cx::{Cx, It};
 use super::super::emit::attr_ints;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown, unsupported};
 use super::{moved, only_first};
 use crate::graph::NodeId;
+use crate::infer::eval::index;
 
 /// Returns the axes of a Squeeze or Unsqueeze, from an attribute or a constant input.
 fn named_axes(cx: &Cx, id: NodeId) -> Result<Option<Vec<i64>>> {

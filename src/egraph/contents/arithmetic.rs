@@ -1,10 +1,10 @@
 //! Contents of operators that compute elements.
 
 use super::blocks::{Block, all_sizes, blocks, sizes};
-use super::reading::{Reading, position};
+use super::reading::Reading;
 use super::{Content, Contents, Key};
 use crate::graph::dim::Dim;
-use crate::infer::Size;
+use crate::infer::{Size, eval};
 use crate::schema::operator;
 
 /// Operators that compute each element from one element of their only input.
@@ -207,7 +207,7 @@ impl Contents {
         let axes: Vec<usize> = match axes {
             None => (2..dims.len()).collect(),
             Some(axes) if axes.is_empty() => (0..dims.len()).collect(),
-            Some(axes) => axes.iter().map(|&axis| position(axis, dims.len())).collect::<Option<_>>()?,
+            Some(axes) => axes.iter().map(|&axis| eval::index(axis, dims.len())).collect::<Option<_>>()?,
         };
         let blocks = blocks(dims.iter().enumerate().map(|(axis, size)| (size.clone(), axes.contains(&axis))));
         let roles: String = blocks.iter().map(|block| if block.role { '-' } else { '=' }).collect();
@@ -223,7 +223,7 @@ impl Contents {
         let dims = of.dims(x)?;
         let default = if op.starts_with("Arg") { 0 } else { -1 };
         let axis = match op {
-            "CumSum" => position(*of.fact(of.input(1)?).as_const()?.as_i64s().ok()?.first()?, dims.len())?,
+            "CumSum" => eval::index(*of.fact(of.input(1)?).as_const()?.as_i64s().ok()?.first()?, dims.len())?,
             _ => of.axis(default, dims.len())?,
         };
         let blocks = apart(dims, axis..axis + 1);

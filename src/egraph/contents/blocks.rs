@@ -16,7 +16,7 @@ pub fn blocks<R: PartialEq>(axes: impl IntoIterator<Item = (Size, R)>) -> Vec<Bl
     let mut blocks: Vec<Block<R>> = Vec::new();
     for (size, role) in axes.into_iter().filter(|(size, _)| size.as_ref() != Some(&one)) {
         match blocks.last_mut().filter(|last| last.role == role) {
-            Some(last) => last.size = last.size.as_ref().zip(size.as_ref()).and_then(|(a, b)| a.mul(b)),
+            Some(last) => last.size = product([&last.size, &size]),
             None => blocks.push(Block { size, role }),
         }
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use egg::Id;
 
 use super::blocks::{Block, blocks, product, sizes};
-use super::reading::{Reading, position};
+use super::reading::Reading;
 use super::{Content, Contents, Key};
 use crate::egraph::EGraph;
 use crate::egraph::enode::ENode;
 use crate::graph::dim::Dim;
 use crate::infer::Size;
-use crate::infer::eval::Array;
+use crate::infer::eval::{self, Array};
 
 impl Contents {
     /// Returns the content of a Gather.
@@ -91,7 +91,7 @@ impl Contents {
         let parts = of.egraph[tuples].nodes.iter().find_map(|node| {
             let call = node.as_call().filter(|call| op(of.egraph, call) == Some("Concat"))?;
             let join = Reading { egraph: of.egraph, class: tuples, call, index: 0 };
-            let axis = position(join.attr("axis")?.as_int()?, own.len() + 1)?;
+            let axis = eval::index(join.attr("axis")?.as_int()?, own.len() + 1)?;
             join.inputs().filter(|inputs| axis == own.len() && inputs.len() == others.len() + 1)
         })?;
         let one = Some(Dim::known(1));
@@ -139,10 +139,10 @@ impl Contents {
     pub(super) fn before_expand(&mut self, egraph: &EGraph, class: Id) -> Option<(Content, Vec<Size>)> {
         let found = unexpanded(egraph, class).or_else(|| {
             let dims = egraph[class].data.fact().dims()?;
-            let views = egraph[class].nodes.iter().filter_map(ENode::as_call).filter(|call| {
+            let mut views = egraph[class].nodes.iter().filter_map(ENode::as_call).filter(|call| {
                 matches!(op(egraph, call), Some("Unsqueeze" | "Squeeze" | "Reshape" | "Flatten"))
             });
-            views.into_iter().find_map(|view| {
+            views.find_map(|view| {
                 let viewed = egraph.find(*view.children.first()?);
                 let (from, small) = unexpanded(egraph, viewed)?;
                 Some((from, with_axes_of(dims, egraph[viewed].data.fact().dims()?, &small)?))

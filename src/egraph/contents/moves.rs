@@ -1,11 +1,12 @@
 //! Contents of operators that move elements.
 
 use super::blocks::{Block, all_sizes, blocks, product, sizes};
-use super::reading::{Reading, position};
+use super::reading::Reading;
 use super::{Content, Contents, Key};
+use crate::egraph::enode::ENode;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
-use crate::infer::eval::Array;
+use crate::infer::eval::{self, Array};
 use crate::infer::{self, Size};
 
 /// Part of a content: of each of its rows, the elements from `start` on.
@@ -51,7 +52,7 @@ impl Contents {
                 let reversed = || (0..dims.len()).rev().collect();
                 let perm: Option<Vec<usize>> = match of.attr("perm").map(|perm| perm.as_ints()) {
                     None => Some(reversed()),
-                    Some(perm) => perm?.iter().map(|&axis| position(axis, dims.len())).collect(),
+                    Some(perm) => perm?.iter().map(|&axis| eval::index(axis, dims.len())).collect(),
                 };
                 let x = self.of(x);
                 self.transposed(x, dims, &perm?)
@@ -122,7 +123,7 @@ impl Contents {
         let x = of.input(0)?;
         let [n, c, h, w] = of.dims(x)? else { return None };
         let block = of.int("blocksize", 0);
-        let b = Some(Dim::known(block).clone());
+        let b = Some(Dim::known(block));
         let split = |size: &Size, by: i64| size.as_ref()?.div_exact(by);
         let is_by_column = of.attr("mode").and_then(|mode| mode.as_str()) == Some("CRD");
         let (n, h, w) = (n.clone(), h.clone(), w.clone());
@@ -206,7 +207,7 @@ impl Contents {
         }
         let mut cuts: Vec<(usize, usize)> = Vec::new();
         for (at, &axis) in axes.iter().enumerate() {
-            cuts.push((position(axis, dims.len())?, at));
+            cuts.push((eval::index(axis, dims.len())?, at));
         }
         cuts.sort_unstable();
         if cuts.windows(2).any(|pair| pair[0].0 == pair[1].0) || steps.iter().any(|&step| step != 1) {
@@ -230,7 +231,7 @@ impl Contents {
         let dims = of.dims(x)?;
         let axis = of.axis(0, dims.len())?;
         let tuple = of.egraph[of.class].nodes.iter().find_map(|node| match node {
-            crate::egraph::ENode::Output { index, call } if usize::from(*index) == of.index => Some(call[0]),
+            ENode::Output { index, call } if usize::from(*index) == of.index => Some(call[0]),
             _ => None,
         })?;
         let facts = &of.egraph[of.egraph.find(tuple)].data.facts;
@@ -247,7 +248,7 @@ impl Contents {
     fn joined(&mut self, of: &Reading) -> Option<Content> {
         let inputs = of.inputs()?;
         let own = of.own_dims()?;
-        let axis = position(of.attr("axis")?.as_int()?, own.len())?;
+        let axis = eval::index(of.attr("axis")?.as_int()?, own.len())?;
         let outer = product(&own[..axis]);
         let is_one_row = outer.as_ref().and_then(Dim::as_const) == Some(1);
         let operands: Vec<Content> = inputs.iter().map(|&input| self.of(input)).collect();

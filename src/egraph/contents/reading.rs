@@ -5,7 +5,7 @@ use egg::Id;
 use crate::egraph::EGraph;
 use crate::egraph::enode::{Call, ENode};
 use crate::graph::AttrValue;
-use crate::infer::{Fact, Size};
+use crate::infer::{Fact, Size, eval};
 
 /// Output of a call.
 pub struct Reading<'a, 'm> {
@@ -57,7 +57,7 @@ impl Reading<'_, '_> {
 
     /// Returns the attribute `axis` as a position in this rank.
     pub fn axis(&self, default: i64, rank: usize) -> Option<usize> {
-        position(self.int("axis", default), rank)
+        eval::index(self.int("axis", default), rank)
     }
 
     /// Returns the numbers of a list that is an attribute or, in later versions, a constant input.
@@ -85,11 +85,4 @@ impl Reading<'_, '_> {
     pub fn epoch(&self) -> u16 {
         self.egraph.analysis.tables.op(self.call.op).epoch.unwrap_or(0)
     }
-}
-
-/// Converts an axis that may be negative to a position.
-pub fn position(axis: i64, rank: usize) -> Option<usize> {
-    let rank = i64::try_from(rank).ok()?;
-    let axis = if axis < 0 { axis + rank } else { axis };
-    if (0..rank).contains(&axis) { usize::try_from(axis).ok() } else { None }
 }

@@ -6,8 +6,8 @@ use super::value::{Value, all, any, arithmetic, compare, decided, elementwise};
 use super::{Scope, int};
 use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
-use crate::infer::load;
 use crate::infer::shape::{Size, number, product};
+use crate::infer::{eval, load};
 use crate::schema::constraints::{Binary, Expr};
 
 impl Scope<'_> {
@@ -242,9 +242,7 @@ fn select(list: &Value, at: &Value) -> Option<Value> {
 ///
 /// Returns `None` if the index is unknown or out of range.
 fn position(at: &Dim, length: usize) -> Option<usize> {
-    let at = at.as_const()?;
-    let at = if at < 0 { at.checked_add(i64::try_from(length).ok()?)? } else { at };
-    usize::try_from(at).ok().filter(|&at| at < length)
+    eval::index(at.as_const()?, length)
 }
 
 /// Converts axes, possibly negative (from the end), to axes counted from 0.

@@ -37,6 +37,7 @@ use std::sync::Arc;
 pub use array::Array;
 pub use buffer::Buffer;
 pub use open::{is_open, is_quantization, is_undetermined};
+pub use shape::index;
 pub use value::{Attr, Attrs, Val};
 
 pub use convert::int_range;

@@ -36,7 +36,7 @@ pub(super) fn axes(values: &[i64], rank: usize) -> Result<Vec<usize>> {
 }
 
 /// Converts an index into `len` elements, possibly negative (from the end); `None` if out of range.
-pub(super) fn index(value: i64, len: usize) -> Option<usize> {
+pub fn index(value: i64, len: usize) -> Option<usize> {
     let len_signed = i64::try_from(len).ok()?;
     let positive = if value < 0 { value.checked_add(len_signed)? } else { value };
     usize::try_from(positive).ok().filter(|&i| i < len)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::graph::dim::{Bounds, Dim, Interval};
 use crate::graph::{AttrValue, ElemType, Tensor, TensorId};
 use crate::infer::call::{Fresh, OpCall};
-use crate::infer::eval::Array;
+use crate::infer::eval::{self, Array};
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::fault::{Expected, Fault};
 use crate::infer::shape::{Shape, Size};
@@ -268,8 +268,7 @@ impl Cx<'_> {
 impl Cx<'_> {
     /// Converts an axis, possibly negative (from the end), to one counted from 0.
     pub fn axis(&mut self, axis: i64, rank: usize) -> Option<usize> {
-        let from_start = if axis < 0 { axis.checked_add(rank as i64)? } else { axis };
-        let found = usize::try_from(from_start).ok().filter(|&axis| axis < rank);
+        let found = eval::index(axis, rank);
         if found.is_none() {
             self.fault(Fault::Axis { axis, rank });
         }

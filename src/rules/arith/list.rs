@@ -1,6 +1,7 @@
 //! Rule functions about lists.
 
 use super::{MAX_LIST, compare, count, equal, int_list, ints};
+use crate::infer::eval;
 use crate::rules::datum::Datum;
 use crate::rules::expr::CompareOp;
 use crate::rules::func::Func;
@@ -8,18 +9,12 @@ use crate::rules::func::Func;
 /// Evaluates `list[index]`; negative indices count from the end.
 pub fn index(list: &Datum, index: &Datum) -> Option<Datum> {
     let (Datum::List(items), Datum::Int(index)) = (list, index) else { return None };
-    items.get(position(*index, items.len())?).cloned()
-}
-
-/// Resolves an index into a list of `len` items; negative indices count from the end.
-pub fn position(index: i64, len: usize) -> Option<usize> {
-    let from_start = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
-    usize::try_from(from_start).ok().filter(|&position| position < len)
+    items.get(eval::index(*index, items.len())?).cloned()
 }
 
 /// Resolves a bound of a slice: an index, or the length itself.
 fn bound(index: i64, len: usize) -> Option<usize> {
-    if i64::try_from(len) == Ok(index) { Some(len) } else { position(index, len) }
+    if i64::try_from(len) == Ok(index) { Some(len) } else { eval::index(index, len) }
 }
 
 /// Evaluates a function about lists; `None` if the function is undefined for these arguments.
@@ -58,7 +53,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         }
         (Func::Replace, [Datum::Int(at), item]) => {
             let mut items = first.clone();
-            items[position(*at, first.len())?] = item.clone();
+            items[eval::index(*at, first.len())?] = item.clone();
             list(items)
         }
         (Func::Insert, [Datum::Int(at), item]) => {
@@ -71,7 +66,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         (Func::All, [item]) => all(first, item),
         (Func::NormalizeAxes, [rank]) => {
             let rank = count(rank)?;
-            let axes = ints(first)?.into_iter().map(|axis| i64::try_from(position(axis, rank)?).ok());
+            let axes = ints(first)?.into_iter().map(|axis| i64::try_from(eval::index(axis, rank)?).ok());
             axes.collect::<Option<Vec<_>>>().map(int_list)
         }
         _ => make(func, args),
@@ -88,14 +83,14 @@ fn make(func: Func, args: &[Datum]) -> Option<Datum> {
             (len <= MAX_LIST).then(|| int_list(*start..*end))
         }
         (Func::NormalizeAxis, [Datum::Int(axis), rank]) => {
-            i64::try_from(position(*axis, count(rank)?)?).ok().map(Datum::Int)
+            i64::try_from(eval::index(*axis, count(rank)?)?).ok().map(Datum::Int)
         }
         _ => None,
     }
 }
 
 fn positions(indices: &[Datum], len: usize) -> Option<Vec<usize>> {
-    ints(indices)?.into_iter().map(|index| position(index, len)).collect()
+    ints(indices)?.into_iter().map(|index| eval::index(index, len)).collect()
 }
 
 /// Sorts by insertion, because a comparison may be undefined; lists in rules are short.
