@@ -116,3 +116,22 @@ fn all_formats_count_merged_findings_once() {
     let junit = run("junit");
     assert_eq!(junit.matches("<failure ").count() + junit.matches("<system-out>").count(), json.len());
 }
+
+#[test]
+fn error_of_a_source_is_kept_at_any_severity() {
+    let script = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        \
+        return x[:, :int(x.shape[1] / 2)]\n\n\ntorch.onnx.export(Net(), (torch.randn(2, 8),), \"net.onnx\", \
+        input_names=[\"x\"], dynamo=False, dynamic_axes={\"x\": {1: \"T\"}})\n";
+    let log = "/app/net.py:6: TracerWarning: Converting a tensor to a Python integer might cause the trace to be \
+        incorrect. We can't record the data flow of Python values, so this value will be treated as a constant in \
+        the future.\n  return x[:, :int(x.shape[1] / 2)]\n";
+    let sandbox = Sandbox::new(&[("src/net.py", script), ("export.log", log)]);
+    let own = [("src/net.py".to_owned(), "EXP001".to_owned(), 6)];
+    assert_eq!(found(&sandbox, &["src", "--severity", "error"]), own);
+    assert_eq!(found(&sandbox, &["src", "export.log", "--severity", "error"]), own, "the log has a warning");
+    let ran = sandbox.lint(&["src", "export.log", MAPPED[0], MAPPED[1]]);
+    assert!(
+        ran.stdout.contains("Found 1 error.") && ran.stdout.contains("also found in the export"),
+        "{ran:?}"
+    );
+}

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::settings::Settings;
 use crate::cli::paths;
-use crate::diag::Finding;
+use crate::diag::{Finding, Level};
 use crate::evidence::Input;
 use crate::source::LocalPlace;
 
@@ -59,7 +59,8 @@ pub type Located = (Finding, Option<Line>);
 pub struct OfFile {
     /// Findings to report.
     pub shown: Vec<Located>,
-    /// Findings below the lowest severity to show; the same findings of Python sources are hidden, too.
+    /// Findings below the lowest severity to show. The same findings of Python sources are hidden, too,
+    /// except errors.
     pub hidden: Vec<Located>,
 }
 
@@ -112,6 +113,8 @@ pub fn merge(files: &mut [OfFile]) -> Vec<Finding> {
 }
 
 /// Returns the first finding of each model that is the same as `finding`, unless `taken` contains it.
+///
+/// An error of a Python source is proved, so a hidden finding of a model does not hide it.
 fn of_models<'a>(
     files: &[OfFile],
     candidates: impl Iterator<Item = &'a Index>,
@@ -122,6 +125,9 @@ fn of_models<'a>(
     let mut found: Vec<Index> = Vec::new();
     for &at in candidates {
         let (file, is_shown, index) = at;
+        if !is_shown && finding.level == Level::Error {
+            continue;
+        }
         let list = if is_shown { &files[file].shown } else { &files[file].hidden };
         let Some((other, Some(place))) = list.get(index) else { continue };
         let is_new = !taken.contains(&at) && !found.iter().any(|(one, ..)| *one == file);
@@ -133,7 +139,9 @@ fn of_models<'a>(
 }
 
 /// Adds the rewrite and the help of the source's finding if the model's finding has none.
-/// If the messages differ, adds the message of the source's finding as a note.
+///
+/// If the messages differ, a note has the message of the source's finding. If only the source's finding is an error,
+/// its message and level replace those of the model's finding, whose message becomes the note.
 fn complete(of_model: &mut Finding, of_source: &Finding) {
     if of_model.rewrite.is_none() {
         of_model.rewrite.clone_from(&of_source.rewrite);
@@ -141,7 +149,17 @@ fn complete(of_model: &mut Finding, of_source: &Finding) {
     if of_model.help.is_none() {
         of_model.help.clone_from(&of_source.help);
     }
-    if of_model.message != of_source.message {
-        of_model.notes.push(format!("also found in the Python source: {}", of_source.message));
+    let is_raised = of_source.level == Level::Error && of_model.level != Level::Error;
+    if is_raised {
+        of_model.level = Level::Error;
     }
+    if of_model.message == of_source.message {
+        return;
+    }
+    of_model.notes.push(if is_raised {
+        let found = std::mem::replace(&mut of_model.message, of_source.message.clone());
+        format!("also found in the export: {found}")
+    } else {
+        format!("also found in the Python source: {}", of_source.message)
+    });
 }

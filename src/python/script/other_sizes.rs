@@ -224,7 +224,7 @@ impl<'t> Machine<'t> {
                         "`{}` fixes {number}, a size of the example, but the axis is dynamic",
                         one_line(*node, self.source(*file))
                     ),
-                    "use the size itself: `x.shape[0]`, without `int` or `len`",
+                    "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`",
                 ),
             };
             let level = if differs || *kind == Taken::Length { Level::Error } else { Level::Warning };
