@@ -193,6 +193,21 @@ fn subgraphs_are_checked_with_their_node() {
 }
 
 #[test]
+fn calls_of_unsupported_nodes_split_the_graph() {
+    // The calls nest: the main graph calls `outer` in a branch, and `outer` calls `inner`.
+    let model = "<ir_version: 9, opset_import: [\"\" : 17, \"l\" : 1]>\n\
+        main (bool c, float[2] x) => (float[2] y) {\n  r = Relu (x)\n  i = If (c) <\n    \
+        then_branch = yes () => (t) { t = l.outer (r) },\n    else_branch = no () => (s) { s = Relu (r) }\n  >\n  \
+        y = Relu (i)\n}\n\
+        <domain: \"l\", opset_import: [\"\" : 17, \"l\" : 1]>\nouter (a) => (b) { b = l.inner (a) }\n\
+        <domain: \"l\", opset_import: [\"\" : 17]>\ninner (a) => (b) { b = Softplus (a) }\n";
+    let target = TOY.replace("op Concat, Mul", "op Concat, Mul, If");
+    let sandbox = Sandbox::new(&[("targets/toy.target", &target), ("model.onnxtxt", model)]);
+    let ran = lint(&sandbox, "toy");
+    assert!(ran.stdout.contains("Toy NPU 2.1 runs this graph in 2 partitions"), "{ran:?}");
+}
+
+#[test]
 fn targets_are_found_by_name_and_version() {
     let sandbox = sandbox(MIXED);
     for (target, expected) in [

@@ -81,24 +81,39 @@ impl Pieces {
     }
 }
 
-/// Returns the nodes of the main graph that run on the fallback.
+/// Returns the nodes that run on the fallback.
 ///
-/// Unsupported nodes run on the fallback, and so do nodes that contain or call an unsupported node.
+/// Unsupported nodes run on the fallback, and so do nodes that contain or call an unsupported node, directly or not.
 fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
+    let mut callers = callers(model);
     let mut outside: FxHashSet<NodeId> = FxHashSet::default();
-    let mut functions = FxHashSet::default();
-    for &(node, _) in &judged.refused {
+    let mut todo: Vec<NodeId> = judged.refused.iter().map(|&(node, _)| node).collect();
+    while let Some(node) = todo.pop() {
         let graph = model.nodes[node].graph;
         outside.insert(node);
         outside.extend(model.holders(graph));
-        functions.extend(model.function_of(graph));
-    }
-    if !functions.is_empty() {
-        let nodes = model.graphs[model.main].nodes.iter();
-        outside
-            .extend(nodes.filter(|&&id| model.callee(id).is_some_and(|callee| functions.contains(&callee))));
+        // Callers are removed, so that each function is visited once.
+        todo.extend(
+            model.function_of(graph).and_then(|function| callers.remove(&function)).unwrap_or_default(),
+        );
     }
     outside
+}
+
+/// Returns the calls of each local function.
+fn callers(model: &Model) -> FxHashMap<usize, Vec<NodeId>> {
+    let mut callers: FxHashMap<usize, Vec<NodeId>> = FxHashMap::default();
+    if model.functions.is_empty() {
+        return callers;
+    }
+    for graph in scopes::live(model) {
+        for &node in &model.graphs[graph].nodes {
+            if let Some(function) = model.callee(node) {
+                callers.entry(function).or_default().push(node);
+            }
+        }
+    }
+    callers
 }
 
 /// Returns the values that a node and its subgraphs read.
