@@ -37,8 +37,8 @@ impl OpKey {
 /// Resolved operator in a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
-    /// Opset that determines the meaning of the operator's calls: that of the graph or, if the version
-    /// of the operator is newer, the first opset with that version.
+    /// Opset that determines the meaning of the operator's calls: the opset of the graph or, if the operator
+    /// has other semantics at that opset, the nearest opset with the semantics of the operator.
     pub opset: i64,
     /// Schema of the operator at `opset`.
     pub schema: Option<&'static Schema>,
@@ -54,12 +54,13 @@ impl Meaning {
     fn of(key: &OpKey, imported: Option<i64>) -> Self {
         let own = u16::try_from(imported.unwrap_or(1)).unwrap_or(u16::MAX);
         let schema = key.schema(i64::from(own));
-        let is_understood = |schema: &&Schema| schema.epoch <= own && schema.since <= own;
+        let with_semantics = |schema: &'static Schema| {
+            let is_newer = schema.epoch > own || schema.since > own;
+            if is_newer { schema.since } else { schema::last_opset(schema).map_or(own, |last| last.min(own)) }
+        };
         let most = key.schema(i64::from(u16::MAX)).map(|schema| schema.max_outputs);
         Meaning {
-            opset: i64::from(
-                schema.filter(|schema| !is_understood(schema)).map_or(own, |schema| schema.since),
-            ),
+            opset: i64::from(schema.map_or(own, with_semantics)),
             schema,
             named_plainly: schema::meant_plainly(&key.domain, &key.name, imported).map(|schema| schema.epoch),
             makes_one: most == Some(1),
@@ -279,5 +280,24 @@ impl<'m> Tables<'m> {
             }
             None => key.extend((id.index() as u64).to_le_bytes()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the opset of the meaning of an operator in a graph of an opset.
+    fn opset(name: &str, epoch: u16, imported: i64) -> i64 {
+        let key = OpKey { domain: "".into(), name: name.into(), overload: "".into(), epoch: Some(epoch) };
+        Meaning::of(&key, Some(imported)).opset
+    }
+
+    #[test]
+    fn calls_keep_the_semantics_of_their_epoch() {
+        // Softmax flattens its input before opset 13.
+        assert_eq!([9, 12, 13, 21].map(|imported| opset("Softmax", 1, imported)), [9, 12, 12, 12]);
+        assert_eq!([9, 12, 13, 21].map(|imported| opset("Softmax", 13, imported)), [13, 13, 13, 21]);
+        assert_eq!(opset("Relu", 1, 21), 21, "later versions support more types");
     }
 }

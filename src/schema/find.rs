@@ -87,6 +87,13 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
+/// Returns the last opset before a later version changes the semantics of `schema`, or `None` if no version does.
+pub fn last_opset(schema: &Schema) -> Option<u16> {
+    let versions = versions(schema.domain, schema.name);
+    let next = versions.iter().find(|later| later.since > schema.since && later.epoch != schema.epoch);
+    next.map(|next| next.since - 1)
+}
+
 /// Returns the first version since `schema` that has equal semantics and all attributes in `names`.
 ///
 /// Returns `schema` if there is no such version. Versions with the same [`Schema::epoch`] have equal

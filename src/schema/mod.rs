@@ -24,8 +24,8 @@ mod types;
 mod written;
 
 pub use find::{
-    ADDED_BY_ONNX_RUNTIME, domain, domains, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops,
-    schema_of_epoch, schemas, versions, with_attributes,
+    ADDED_BY_ONNX_RUNTIME, domain, domains, domains_of, epochs, last_opset, latest, lookup, meant_plainly,
+    nearest, ops, schema_of_epoch, schemas, versions, with_attributes,
 };
 pub use legal::{AttrUse, OpUse, Operand, legal, legal_identity, makes_constants, obstacles};
 pub use model::{
