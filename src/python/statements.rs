@@ -334,17 +334,20 @@ impl<'t> Interpreter<'t> {
     }
 
     fn try_statement(&mut self, node: Node<'t>) -> Ends {
+        let of_frame = |linter: &Self| linter.frames.last().and_then(|frame| frame.returned.clone());
+        let before = of_frame(self);
         let ends = field(node, "body").is_some_and(|body| self.block(body));
-        let returned = self.frames.last().and_then(|frame| frame.returned.clone());
+        let returned = of_frame(self);
+        let mut handlers_end = true;
         for clause in children(node).into_iter().filter(|child| child.kind() == "except_clause") {
             let before = self.variables();
-            children(clause).into_iter().filter(|child| child.kind() == "block").for_each(|block| {
-                self.block(block);
-            });
+            let blocks = children(clause).into_iter().filter(|child| child.kind() == "block");
+            handlers_end &= blocks.fold(false, |ends, block| self.block(block) || ends);
             self.restore(before);
         }
-        // If the body returns, the handlers run only after an exception, so their results are dropped.
-        if let Some(frame) = self.frames.last_mut().filter(|_| ends) {
+        // After a body that returns, handlers run only if it raises an exception: their results are dropped.
+        let does_return = ends && returned != before;
+        if let Some(frame) = self.frames.last_mut().filter(|_| does_return) {
             frame.returned = returned;
         }
         for clause in
@@ -356,7 +359,7 @@ impl<'t> Interpreter<'t> {
                 self.block(body);
             }
         }
-        ends
+        does_return || ends && handlers_end
     }
 
     /// Runs blocks of which at most one is executed.

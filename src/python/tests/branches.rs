@@ -182,6 +182,14 @@ fn comparison_of_shapes_is_a_remark() {
 }
 
 #[test]
+fn handlers_of_a_body_that_raises_are_followed() {
+    let body = "try:\n    raise ValueError()\nexcept ValueError:\n    y = x + 1\n";
+    check_forward(&format!("{body}if x.sum() > 0:  #! traced-branch\n    x = x * 2\nreturn x"));
+    let handled = "try:\n    raise ValueError()\nexcept ValueError:\n    return x.relu()\n";
+    check_forward(&format!("{handled}if x.sum() > 0:\n    x = x * 2\nreturn x"));
+}
+
+#[test]
 fn code_that_no_export_reaches_is_not_reported() {
     let tracing = "def _traced():\n    try:\n        return torch.jit.is_tracing()\n    except Exception:\n        \
         return False\n\n\ndef busy(x):\n    is_busy = other() or _traced()\n    is_busy |= another(x)\n    \
