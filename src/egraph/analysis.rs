@@ -21,10 +21,10 @@ pub struct Data {
     pub facts: Vec<Fact>,
     /// Values of the graph that are in this class, lowest id first.
     pub values: Vec<ValueId>,
-    /// Nodes of the graph that this class derives from, sorted: the producers of the values in the class,
-    /// or the nodes that a rewrite matched to create the class.
+    /// Nodes of the graph that this class derives from, sorted: the producer of a value in the class,
+    /// or the nodes that a rewrite matched to create the class. Merged classes keep the lesser list.
     pub origin: Vec<NodeId>,
-    /// Number of node inputs and graph outputs that use values of this class in the source graph.
+    /// Number of node inputs and graph outputs in the source model that are values of this class.
     pub uses: usize,
     pub is_output: bool,
 }
@@ -43,9 +43,9 @@ pub struct Scope<'m> {
     pub bounds: Bounds,
     /// Opset of ai.onnx that the graph imports.
     pub opset: i64,
-    /// Declared facts of graph outputs.
+    /// Facts of graph outputs, completed by the declared types.
     ///
-    /// Only conversion rules use declared facts, because a conversion may be impossible without them.
+    /// Only conversion rules use these facts, because a conversion may be impossible without them.
     pub claims: Vec<(Id, Fact)>,
     /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,
@@ -147,7 +147,7 @@ pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
 }
 
 /// Returns true if a call computes a constant from constants that are not in external files.
-/// A selected call is constant-folded, unless its result is wider than its first input (`is_widened`).
+/// The result counts as a constant if its shape is static and it is not wider than the first input.
 /// Returns false in subgraphs and functions: only the main graph can store the folded constant.
 pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
     let scope = &egraph.analysis;

@@ -25,7 +25,9 @@ pub struct Built<'m> {
     pub calls: Vec<(NodeId, ENode)>,
 }
 
-/// Builds the e-graph of one graph of the model. Equal nodes are merged if `merges` is set.
+/// Builds the e-graph of one graph of the model.
+///
+/// If `merges` is set, equal constants are merged, and equal nodes that are not [opaque](is_opaque).
 ///
 /// # Errors
 /// The graph has a cycle.
@@ -66,13 +68,13 @@ struct Builder<'m, 'a> {
     model: &'m Model,
     facts: &'a Facts,
     uses: &'a Uses,
-    /// Whether equal nodes and constants are merged.
+    /// Whether equal constants, and equal nodes that are not opaque, are merged.
     merges: bool,
     built: Built<'m>,
 }
 
 impl Builder<'_, '_> {
-    /// Returns the class of a value, adding a leaf if no call has defined it.
+    /// Returns the class of a value, adding a leaf if the value has no class yet.
     fn value(&mut self, value: ValueId) -> Id {
         if let Some(&class) = self.built.class_of.get(&value) {
             return class;

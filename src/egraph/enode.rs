@@ -26,7 +26,7 @@ pub enum ENode {
     Leaf(ValueId),
     Const(ConstId),
     Call(Call),
-    /// Output of a call with several outputs.
+    /// Output of a call whose class is a tuple of outputs.
     Output {
         index: u16,
         call: [Id; 1],

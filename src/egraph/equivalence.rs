@@ -32,7 +32,7 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
     }
 
-    /// Merges values that are equal up to views, and by [`Contents`] that are defined alike.
+    /// Merges values of equal element type and shape whose [`Contents`] are proved equal.
     /// Returns true if any were merged.
     pub fn unite_contents(&mut self, contents: &mut Contents) -> bool {
         contents.unite(&mut self.built.egraph)

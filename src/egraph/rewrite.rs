@@ -36,9 +36,10 @@ pub struct Applied {
     pub changed: bool,
     /// Calls of the rewrite, including those that the e-graph already had.
     pub added: Vec<ENode>,
-    /// Matched nodes of the graph, if the rewrite merged classes without adding calls.
+    /// Nodes of the graph that the matched calls derive from, if the rewrite merged classes and has no calls.
     pub equated: Vec<NodeId>,
-    /// Classes that were merged with another class of the graph, or with a constant.
+    /// Matched outputs that were merged with a value of the graph or, if the rewrite has no calls, with
+    /// any value or constant.
     pub joined: Vec<Id>,
 }
 
@@ -110,7 +111,7 @@ fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
 /// Plan whose nodes are being added.
 struct Making {
     origin: Vec<NodeId>,
-    /// Tensors of the plan, with their ids in the e-graph.
+    /// Ids in the e-graph of the tensors of the plan, in the order of the plan.
     tensors: Vec<TensorId>,
     /// Nodes added so far.
     calls: Vec<Added>,
@@ -171,7 +172,7 @@ impl Making {
     }
 }
 
-/// Adds an e-node; a new class originates from the matched nodes.
+/// Adds an e-node; a class without an origin gets the given one.
 fn add(egraph: &mut EGraph, enode: ENode, origin: &[NodeId]) -> Id {
     let class = egraph.add(enode);
     let data = &mut egraph[class].data;

@@ -22,10 +22,11 @@ use crate::rules::rule::{Phase, Rule};
 pub struct Limits {
     /// Maximum number of rounds.
     pub rounds: usize,
-    /// Maximum number of e-nodes, as a multiple of the initial number, plus [`Limits::slack`].
+    /// A run ends after the round in which the number of e-nodes exceeds this multiple of the number at the
+    /// start of the run, plus [`Limits::slack`].
     pub growth: usize,
     pub slack: usize,
-    /// Maximum number of calls per class; conversion rules ignore it.
+    /// Number of calls in a class from which only conversion rules match in this class.
     /// Without a limit, repeated pairwise fusion of a chain would add a call for every subchain.
     pub forms: usize,
 }
@@ -55,16 +56,17 @@ pub struct Step {
     /// Calls of the replacement, including those that the e-graph already had.
     /// Empty if the replacement is a matched value or a constant.
     pub added: Vec<ENode>,
-    /// Matched nodes of the graph, if no calls were added.
+    /// Nodes of the graph that the matched calls derive from, if `added` is empty.
     pub equated: Vec<NodeId>,
-    /// Classes that were merged with another class of the graph, or with a constant.
+    /// Matched outputs that were merged with a value of the graph or, if `added` is empty, with any value
+    /// or constant.
     pub joined: Vec<Id>,
 }
 
 /// Result of saturation.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Rewrites that added calls or merged classes, in order.
+    /// Applied rewrites that have calls or merged classes, in order.
     pub steps: Vec<Step>,
     pub refused: Vec<Refused>,
     /// Matches of a user's rule that were not applied, or whose result was not selected.
@@ -120,7 +122,7 @@ struct Planned<'r> {
     plan: ClassPlan,
 }
 
-/// Identity of tried matches: the rule, the direction, and the classes and values bound.
+/// Identity of tried matches: the rule, the direction, and the `key` of the match.
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
 impl<'r> Saturation<'r> {
@@ -256,7 +258,7 @@ fn is_stored(egraph: &EGraph, class: Id) -> bool {
         && class.nodes.iter().any(|node| matches!(node, ENode::Const(_) | ENode::Leaf(_)))
 }
 
-/// Returns true if the class of the root has reached the limit of calls.
+/// Returns true if the class of the matched root has reached the limit of calls.
 fn is_full(egraph: &EGraph, found: &Match<Id, NodeRef>, limits: Limits) -> bool {
     let calls = |node: &NodeRef| egraph[node.class].nodes.iter().filter(|form| form.as_call().is_some());
     found.nodes.last().is_some_and(|root| calls(root).nth(limits.forms - 1).is_some())

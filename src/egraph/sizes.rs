@@ -38,7 +38,8 @@ pub fn unite(egraph: &mut EGraph) -> bool {
     changed
 }
 
-/// Returns the elements of a small non-constant integer tensor, if all are known expressions.
+/// Returns the type, shape and elements of a small non-constant integer tensor.
+/// Returns `None` unless the shape is static and all elements are known expressions.
 fn sizes(fact: &Fact) -> Option<Sizes> {
     let tensor = fact.as_tensor()?;
     let (elem, ConstValue::Ints(elements)) = (tensor.elem.filter(|elem| elem.is_integer())?, &tensor.value)

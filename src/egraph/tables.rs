@@ -45,7 +45,7 @@ pub struct Meaning {
     /// First version of the range that rules mean if they name the operator without a version: the range
     /// at the graph's opset or, if the operator does not exist at that opset, the oldest range.
     pub named_plainly: Option<u16>,
-    /// Whether the newest of the versions with equal semantics has at most one output.
+    /// Whether the newest of the versions with equal semantics has exactly one output.
     pub makes_one: bool,
 }
 
