@@ -15,7 +15,7 @@ use crate::edit::{By, Change, Kind, Patch, PatchOp, REMOVED, Site};
 use crate::egraph::ENode;
 use crate::graph::{Model, NodeId};
 
-/// Saturation steps from which new nodes derive, by the last source node that each new node replaces.
+/// Saturation steps that justify the changes, by the last source node that a change replaces.
 pub(super) type Owed = FxHashMap<NodeId, BTreeSet<usize>>;
 
 /// Replacement of a source node by new nodes.
@@ -29,7 +29,7 @@ struct Made<'p> {
     with: IndexSet<NodeId>,
 }
 
-/// Builds the changes of a patch. Every removed node belongs to one of the changes.
+/// Builds the changes of a patch. Every removed node belongs to a change.
 pub(super) fn account(
     model: &Model,
     chosen: &Chosen,

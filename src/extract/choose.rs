@@ -53,8 +53,9 @@ impl Selection {
 
 /// Selects e-nodes for `roots` and everything they need.
 ///
-/// `original` holds the e-nodes of the source graph. Roots that cannot be extracted are skipped.
-/// A legal `preferred` e-node is selected whatever it costs, unless its value exists without computation.
+/// `original` holds the calls of the source graph. Roots that cannot be extracted are skipped.
+/// In a needed class, legal `preferred` e-nodes take precedence over all others, whatever they cost, unless
+/// the value exists without computation.
 /// Without `pricing`, original e-nodes cost nothing, so that the legal ones among them are kept.
 pub fn choose(
     egraph: &EGraph,
@@ -100,7 +101,7 @@ struct Candidates {
     ids: Vec<Id>,
     index: FxHashMap<Id, usize>,
     of: Vec<Vec<Candidate>>,
-    /// Classes with a candidate that uses a given class.
+    /// For each class, the classes with a candidate that uses it.
     takers: Users,
 }
 

@@ -48,7 +48,7 @@ impl Cost {
     }
 }
 
-/// Surcharge for calls that are not original, so that original ones win ties.
+/// Surcharge for new calls and folded constants, so that original calls win ties.
 const CHANGE: u64 = 1;
 
 /// Cost model used for extraction.

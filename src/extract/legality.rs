@@ -20,8 +20,7 @@ pub struct Target {
     pub imports: Vec<OpsetImport>,
     /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
-    /// Profiles that restrict the calls that built-in rules add, but not those of the source.
-    /// `added` is used only if `profiles` is empty.
+    /// Profiles that restrict the calls that rules add, except those of the source and of preferred rules.
     pub added: Vec<Arc<Profile>>,
 }
 
@@ -58,7 +57,7 @@ impl Target {
         violated.map_or(Ok(()), |obstacle| Err(Illegal { obstacle, since: None }))
     }
 
-    /// Returns true if a built-in rule may add a call that is known to be legal.
+    /// Returns true if the profiles in [`Target::added`] permit a call that is legal.
     pub fn may_add(&self, egraph: &EGraph, call: &Call) -> bool {
         supported(&self.added, egraph, self.opset(""), call).is_ok()
     }
@@ -83,8 +82,9 @@ impl Target {
         Some((schema, obstacles))
     }
 
-    /// Returns true if the target supports a leaf (input, initializer or `Constant` node) as it is.
-    /// A `Constant` may use an attribute or an element type that the target opset does not support.
+    /// Returns true if the target supports a leaf (input, initializer or `Constant` node).
+    /// A `Constant` node may have an attribute or, in a function, an element type that the target opset does
+    /// not support.
     pub fn legal_leaf(&self, egraph: &EGraph, value: ValueId) -> bool {
         let model = egraph.analysis.tables.model;
         let Some((node, _)) = model.producer(value).filter(|_| !self.is_source) else { return true };
@@ -202,7 +202,7 @@ pub struct Blocker {
     pub illegal: Illegal,
 }
 
-/// Returns the blockers: nodes whose outputs cannot be extracted although their inputs can.
+/// Returns the blockers: illegal nodes whose outputs cannot be extracted although their inputs can.
 pub fn blockers(
     egraph: &EGraph,
     target: &Target,

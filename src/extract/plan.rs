@@ -53,7 +53,7 @@ struct Planner<'a, 'm> {
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
     ledger: CostDelta,
-    /// Steps from which new nodes derive, by the last source node that each new node replaces.
+    /// Steps that justify the changes, by the last source node that a change replaces.
     owed: Owed,
 }
 
@@ -103,7 +103,7 @@ impl<'a, 'm> Planner<'a, 'm> {
 
     /// Produces a graph output under its name; adds an `Identity` if another value represents its class.
     fn output(&mut self, output: ValueId) {
-        // A value from outside of this graph needs no node. A repeated output is produced once.
+        // A value that no node of this graph produces needs no node. A repeated output is produced once.
         if !self.is_made_here(output) || !self.given.insert(output) {
             return;
         }
@@ -164,7 +164,8 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.patch.nodes.push(node);
     }
 
-    /// Returns the value of a class, after emitting its nodes. Iterative, because graphs are deep.
+    /// Returns the value of a class, after emitting the nodes that compute it.
+    /// Iterative, because graphs are deep.
     fn value(&mut self, class: Id) -> Item<ValueId> {
         let mut open = vec![(self.class(class), false)];
         while let Some((class, inputs_done)) = open.pop() {
@@ -183,7 +184,8 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.slot(class)
     }
 
-    /// Returns the value that represents a class: an existing one if possible.
+    /// Returns the value that represents a class: a new one for a selected constant, else an existing one if
+    /// the class has one.
     fn slot(&mut self, class: Id) -> Item<ValueId> {
         let class = self.class(class);
         if let Some(&slot) = self.slots.get(&class) {
@@ -283,7 +285,8 @@ impl<'a, 'm> Planner<'a, 'm> {
     }
 
     /// Returns the outputs of a call.
-    /// Unused outputs are kept, because the number of outputs may matter (`Split`), unless they are optional.
+    /// Unused outputs are kept, because the number of outputs may matter (`Split`), unless the cleanup
+    /// removes them and [`may_lose_outputs`] permits it.
     fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
         if tables.is_single(call) {

@@ -21,7 +21,7 @@ const ADAPTATIONS: usize = 4;
 /// Settings for one graph.
 pub struct Task<'a> {
     pub target: &'a Target,
-    /// Rules that never enlarge a graph; they run first.
+    /// Rules of the phase `simplify`; they run first.
     pub simplify: &'a [&'a Rule],
     /// All rules, including those of `simplify`.
     pub all: &'a [&'a Rule],
@@ -48,13 +48,13 @@ pub struct Cleanup {
 
 /// Outcome of optimizing or converting one graph.
 pub enum Done {
-    /// The graph is kept, because it has a cycle, or a new one needs an `Identity` of an unsupported type.
+    /// The graph is kept: it has a cycle, or its replacement needs an `Identity` of an unsupported type.
     Unchanged,
     Planned {
         patch: Box<Patch>,
         report: egraph::Report,
     },
-    /// The graph has no legal equivalent at the target, because of the given nodes.
+    /// No legal equivalent at the target was found, because of the given nodes.
     Blocked(Vec<Blocker>),
 }
 
@@ -120,7 +120,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
-            // The new graph would have an illegal `Identity`; if the source graph is legal, keep it.
+            // The new graph would have an illegal `Identity`; at the same opset, keep the source graph.
             if task.target.is_source {
                 return Done::Unchanged;
             }

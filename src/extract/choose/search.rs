@@ -145,7 +145,7 @@ impl<'a> LocalSearch<'a> {
         (cost.plus(form.cost), held)
     }
 
-    /// Runs one pass over the classes with several candidates; returns true if anything changed.
+    /// Runs one pass over the needed classes with several candidates; returns true if anything changed.
     fn improve(&mut self) -> bool {
         let mut changed = false;
         for class in 0..self.forms.ids.len() {
@@ -223,7 +223,8 @@ impl<'a> LocalSearch<'a> {
     }
 
     /// Returns true if selected candidates lead from a class in `from` to `class`.
-    /// Only classes of the same strongly connected component as `class` can lead to it.
+    /// The classes in `from` are inputs of a candidate of `class`, so only those in the same strongly
+    /// connected component can lead to `class`.
     fn leads_to(&self, from: &[usize], class: usize) -> bool {
         let same = |other: usize| self.component[other] == self.component[class];
         let mut open: Vec<usize> = from.iter().copied().filter(|&input| same(input)).collect();

@@ -24,8 +24,8 @@ impl Numbers {
     }
 }
 
-/// Creates classes whose candidates use any class, including later ones.
-/// The graph has cycles, classes without candidates, and many shared classes.
+/// Creates classes whose candidates can use any class, including later ones.
+/// The graph can have cycles, classes without candidates, and shared classes.
 fn random_forms(numbers: &mut Numbers) -> Candidates {
     let classes = 2 + numbers.below(MAX_CLASSES - 1);
     let costs = [0, 4, 105, 120, 121, 130, 1100];

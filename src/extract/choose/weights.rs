@@ -1,6 +1,7 @@
 //! Folded constants and the constants that they are computed from (their *materials*).
 //!
-//! A folded constant becomes an initializer: its candidate has no inputs, and costs its storage.
+//! A folded constant is stored, as an initializer or a `Constant` node: its candidate has no inputs, and
+//! costs its storage.
 //! The materials of a folded constant are stored or folded constants, so the computation is acyclic.
 
 use egg::Id;
@@ -12,7 +13,7 @@ use crate::extract::cost::CostModel;
 /// Maximum depth of computations that are folded.
 const MAX_LEVELS: usize = 64;
 
-/// Replaces all candidates of a constant that is not stored by one folded candidate, if possible.
+/// Replaces all candidates of each constant that is not stored by one folded candidate, if possible.
 pub(super) fn compute(egraph: &EGraph, pricing: &CostModel, ids: &[Id], of: &mut [Vec<Candidate>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;

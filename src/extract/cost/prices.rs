@@ -35,7 +35,7 @@ pub struct Prices {
     pub summed: u64,
     /// Price of a new constant, in addition to its bytes.
     pub constant: u64,
-    /// Price of 1,024 bytes of a small constant, whose elements rules can inspect.
+    /// Price of 1,024 bytes of a small constant, of at most 8 bytes times `MAX_ELEMENTS`.
     pub small: u64,
     /// Price of 1,024 bytes of a larger constant.
     pub weights: u64,

@@ -9,7 +9,7 @@ use crate::graph::dim::Dim;
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::Fact;
 
-/// Assumed size of a dimension without a hint.
+/// Assumed size of an unknown dimension, and of a symbol without a hint.
 const UNSAID: i64 = 16;
 
 /// Assumed number of elements of a tensor of unknown shape.

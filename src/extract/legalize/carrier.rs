@@ -26,7 +26,7 @@ fn wider(elem: ElemType) -> &'static [ElemType] {
 }
 
 /// Returns true if computing in `carrier` and casting back gives the result of computing in `elem`.
-/// For floating-point types, the values computed in both types may differ by one rounding.
+/// For floating-point types, the values computed in both types may differ by rounding.
 fn carries(carry: Carry, elem: ElemType, carrier: ElemType) -> bool {
     match carry {
         Carry::Exact => true,

@@ -70,6 +70,6 @@ fn united(form: &mut Candidate, variant: egg::Id) -> bool {
     if form.egraph.analysis.tables.is_single(form.call) {
         return form.unite(variant);
     }
-    // The class of a call with several outputs is their tuple, so merging two calls makes the outputs equal.
+    // The class of any other call is the tuple of its outputs, so merging two calls makes the outputs equal.
     form.egraph.union(form.class, variant)
 }

@@ -1,6 +1,6 @@
 //! Converts Split between opsets. Rules cannot convert Split, because it has any number of outputs.
 //!
-//! The sizes are an attribute up to opset 12, and an input since opset 13. Equal parts are requested by
+//! The sizes are an attribute in opsets 2 to 12, and an input since opset 13. Equal parts are requested by
 //! omitting the sizes and, since opset 18, by `num_outputs` (where the last part may be smaller).
 
 use std::sync::Arc;
