@@ -12,8 +12,7 @@ pub trait RangeRead: fmt::Debug + Send + Sync {
 
     /// Returns `len` bytes from `offset` on; `None` if the bytes are unavailable.
     ///
-    /// The implementation keeps the reason of a failure. After a failure, the
-    /// owner of the reader must discard everything that was computed from the file.
+    /// After a failure, the owner of the reader must discard everything that was computed from the file.
     fn read(&self, offset: u64, len: usize) -> Option<Bytes>;
 }
 
@@ -81,7 +80,7 @@ impl fmt::Debug for Deferred {
 }
 
 impl PartialEq for Deferred {
-    /// Compares the elements, which are read only if the two ranges of a file differ.
+    /// Compares the elements. Reads them only if the ranges differ, but have equal lengths and fields.
     fn eq(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.source, &other.source) && self.offset == other.offset;
         (self.field, self.len) == (other.field, other.len)

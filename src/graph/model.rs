@@ -234,7 +234,7 @@ impl Graph {
     }
 }
 
-/// A local function (`FunctionProto`). Inputs, nodes and `doc_string` are those of `body`.
+/// A local function (`FunctionProto`). Inputs, outputs, nodes and `doc_string` are those of `body`.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Name: the `op_type` of calling nodes.

@@ -1,4 +1,4 @@
-//! Tensors. Elements in `raw_data` stay in the mapped file.
+//! Tensors. Elements in `raw_data` of a mapped file are not copied.
 
 use std::sync::Arc;
 

@@ -16,7 +16,8 @@ pub struct Use {
 
 /// Use lists of all values: node inputs, including those in subgraphs, and graph outputs.
 ///
-/// All lists share one vector: `of(value)` is `uses[starts[value]..starts[value + 1]]`.
+/// The lists share one vector: `of(value)` is `uses[starts[value]..starts[value + 1]]`, unless `newer` has
+/// the list.
 #[derive(Clone, Debug)]
 pub struct Uses {
     starts: Vec<u32>,

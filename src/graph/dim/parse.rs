@@ -30,7 +30,7 @@ impl Dim {
 }
 
 /// Parses an expression such as `2*batch + 1`.
-/// Returns `None` if the text is not an expression, or the expression is too large.
+/// Returns `None` if the text is not an integer expression, or a [`Dim`] cannot represent its value.
 pub(super) fn parse_expression(text: &str) -> Option<Dim> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let value = parser.sum()?;

@@ -9,7 +9,8 @@ use super::{Dim, Symbol};
 /// Expressions in real models have fewer than 40 parts. Larger expressions are treated as unknown.
 pub const MAX_WEIGHT: usize = 256;
 
-/// Maximum absolute constant term. Real sizes are much smaller, and larger terms could overflow sums.
+/// Maximum absolute constant term of an expression with symbols.
+/// Real sizes are much smaller, and larger terms could overflow sums.
 pub const MAX_CONSTANT: u64 = 1 << 62;
 
 /// Indeterminate of a polynomial.

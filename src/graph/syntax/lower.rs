@@ -218,7 +218,7 @@ impl<'c, 's> Lower<'c, 's> {
     }
 
     /// Lowers a list of the declared kind, or else of the kind of its first item.
-    /// Integers become floats if any item is a float.
+    /// Integers become floats if floats are declared, or if any item is a float.
     fn list(
         &mut self,
         items: Vec<AttrSyntax>,

@@ -9,7 +9,7 @@ use super::push_quoted;
 
 /// Writes the first `limit` stored numbers or strings, with `separator` between them.
 /// Types without a text format are written as bit patterns, as onnx's parser expects them.
-/// Returns `false` for raw data of an unknown type or of strings.
+/// Returns `false` for raw data of an unknown type or of strings, and for unavailable elements.
 pub fn push_elements(out: &mut String, tensor: &Tensor, separator: &str, limit: usize) -> bool {
     let mut list = List { out, separator, limit, is_first: true };
     match &tensor.data {

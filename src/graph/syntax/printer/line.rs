@@ -1,6 +1,6 @@
 //! Prints a node as one line for display, with inlined constants and long parts shortened.
 //!
-//! The line is not valid ONNX text: `"2" = Reshape (x, {2,12})`.
+//! With inlined constants, the line is not valid ONNX text: `"2" = Reshape (x, {2,12})`.
 
 use crate::graph::syntax::number::write_float;
 use crate::graph::syntax::span::Span;
