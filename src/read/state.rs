@@ -108,7 +108,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Evaluates a call that rebuilds a tensor.
+    /// Evaluates a call that rebuilds a tensor or a parameter.
     ///
     /// Calls that build empty dictionaries or lists of numbers are ignored; all remaining calls are errors.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {

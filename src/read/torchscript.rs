@@ -27,7 +27,7 @@ pub fn is_torchscript(text: &str) -> bool {
     !find::graphs(text).is_empty()
 }
 
-/// Returns all graphs of a text, in order.
+/// Returns the graphs of a text, in order, except graphs without nodes and without a `return`.
 ///
 /// If graphs could not be read in full, one finding reports the first of them and the number of the others.
 pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {

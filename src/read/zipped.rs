@@ -8,7 +8,7 @@ use zip::read::{ArchiveOffset, Config};
 /// Opens a zip archive that starts at the first byte.
 ///
 /// Searching for the start of the archive would misread some archives of PyTorch, which end in 32-bit and
-/// 64-bit records: a short entry can be as long as the 64-bit records.
+/// 64-bit records: a directory entry with a short name can be as long as the 64-bit records.
 pub fn open<B: AsRef<[u8]>>(bytes: B) -> Result<ZipArchive<Cursor<B>>, String> {
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let archive = ZipArchive::with_config(config, Cursor::new(bytes));

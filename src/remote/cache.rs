@@ -40,7 +40,7 @@ pub fn load(uri: &Uri) -> Option<Entry> {
     decode(Bytes::from(bytes), uri)
 }
 
-/// Stores the entry of a file, unless its URI has a query or credentials.
+/// Stores the entry of a file, unless its URI [has secrets](Uri::has_secrets) or the entry is too large.
 ///
 /// An ETag distinguishes only versions of one URL, but URLs with different queries would share an entry. A
 /// failed write is ignored: the next run reads the file from the server again.

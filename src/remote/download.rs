@@ -11,7 +11,7 @@ use super::{Failure, Limits, Uri, request};
 ///
 /// # Errors
 /// The file is not available or too large, or cannot be written. After an error, the file at
-/// `path` is incomplete.
+/// `path` may be incomplete.
 pub fn download(uri: &Uri, path: &Path, limit: u64, limits: Limits) -> Result<(), Failure> {
     let unwritable =
         |error| Failure::Configuration(format!("the temporary file: {}", crate::diag::reason(&error)));

@@ -21,7 +21,7 @@ const FIRST: u64 = 64 << 10;
 /// Maximum size in bytes of a file that [`RemoteFile::finish`] keeps in memory.
 const KEPT: u64 = 1 << 20;
 
-/// Remote file that is read in ranges, each range once.
+/// Remote file that is read in ranges; ranges that were read stay in memory.
 #[derive(Debug)]
 pub struct RemoteFile {
     uri: Uri,
@@ -137,7 +137,7 @@ impl RemoteFile {
         self.etag.as_deref()
     }
 
-    /// Returns the start of the file: at least 64 KB, or the whole file.
+    /// Returns the first bytes of the file: normally at least 64 KB, or the whole file.
     pub fn start(&self) -> Bytes {
         self.lock().blocks.start()
     }

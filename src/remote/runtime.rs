@@ -63,7 +63,7 @@ fn create() -> Result<Runtime, Failure> {
     let tokio = tokio.map_err(|error| Failure::Connection(crate::diag::reason(&error)))?;
     // Another part of the process, such as a program that uses this library, may have set a provider before.
     drop(rustls::crypto::ring::default_provider().install_default());
-    // HTTP without TLS is for this machine and metadata services, which no proxy can reach.
+    // HTTP without TLS is for this machine, metadata services and endpoints of the user: no proxy is used.
     let proxy = proxy().map(|proxy| reqwest::Proxy::https(proxy.to_string_lossy().as_ref())).transpose();
     let proxy = proxy.map_err(|_| Failure::Configuration("HTTPS_PROXY is not a URL".to_owned()))?;
     let client = || {

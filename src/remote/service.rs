@@ -35,9 +35,9 @@ const METADATA_HOSTS: [&str; 4] =
 /// Sends the requests of object stores.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Client for the URI that the user specifies.
+    /// Client for the URI that the user specifies, and for redirects by a proxy or of a private server.
     pub direct: reqwest::Client,
-    /// Client for redirects of a public server: it refuses private addresses.
+    /// Client for other redirects: it refuses private addresses.
     pub public: reqwest::Client,
     /// Value of the header `Authorization`, which redirects to other servers do not get.
     pub authorization: Option<HeaderValue>,
@@ -134,9 +134,9 @@ fn target(at: &Url, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
     next.map(Some).ok_or_else(|| redirect("an invalid address"))
 }
 
-/// Checks that a redirect keeps encryption, and does not lead into a private network.
+/// Checks that a redirect keeps encryption, and does not lead to a private IP address.
 ///
-/// A private server may redirect to another private server.
+/// A private server may redirect to another private server. The client resolves and checks host names.
 async fn check_redirect(start: &Url, next: &Url) -> Result<(), HttpError> {
     let is_local = |url: &Url| url.scheme() == "http" && url.host_str().is_some_and(is_loopback);
     match next.scheme() {

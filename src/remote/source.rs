@@ -33,7 +33,7 @@ impl Source {
     /// Returns the file, and opens it on the first call.
     ///
     /// # Errors
-    /// The file does not exist or cannot be accessed.
+    /// The file does not exist or cannot be accessed, or it still has the known ETag.
     pub fn file(&self) -> Result<&Arc<RemoteFile>, Failure> {
         let opened =
             self.file.get_or_init(|| open(&self.uri, self.limits, self.known.as_deref()).map(Arc::new));

@@ -130,7 +130,7 @@ fn redacted(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
 }
 
-/// Encodes the characters of a path that have a meaning in a URL.
+/// Percent-encodes the bytes of a path, except slashes and unreserved characters.
 fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {

@@ -36,7 +36,7 @@ pub fn read_json(text: &str) -> (Option<Model>, Vec<Finding>) {
     read(message.and_then(|message| json.end().map(|()| message)).map_err(|error| error.to_string()))
 }
 
-/// Returns the first field of a model in the binary format that `proto/onnx.proto` does not define.
+/// Finds a field of a model in the binary format that `proto/onnx.proto` does not define.
 ///
 /// Returns the name of the message that has the field, and the number of the field.
 pub(super) fn unknown_field(model: Bytes) -> Option<(String, u32)> {

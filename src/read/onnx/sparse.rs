@@ -12,9 +12,9 @@ use super::cursor::Cursor;
 use super::stop::Stop;
 use crate::graph::{Deferred, DeferredField, RangeRead};
 
-/// Largest field that is read, in bytes.
+/// Size in bytes above which the elements of a tensor are omitted.
 ///
-/// Analyses read constants of up to this size, and larger constants on demand.
+/// Analyses read the elements of larger constants on demand.
 pub const LARGEST_READ: u64 = 1 << 16;
 
 /// Largest copy, in bytes. The graphs of real models have at most a few MB.

@@ -87,7 +87,8 @@ mod tests {
         assert_eq!(without_infinities(b"\"\\"), b"\"\\");
     }
 
-    /// An entry whose name has 30 bytes takes 76 bytes, as many as the 64-bit end record with its locator.
+    /// The directory entry of a name of 30 bytes takes 76 bytes, as many as the 64-bit end record with its
+    /// locator.
     #[test]
     fn archives_with_64_bit_records_are_read() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
