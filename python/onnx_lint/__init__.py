@@ -1,8 +1,8 @@
 """Finds and fixes export errors in ONNX models.
 
-Models are paths, bytes, or `onnx.ModelProto`. Functions that transform a model return the type of their input, or an
-`onnx.ModelProto` if the input is a path. With `output=`, functions that transform a model return the path of the
-written file. `onnx` is imported only when needed.
+Models are paths, URIs, bytes, or `onnx.ModelProto`. `fix`, `convert_version` and `infer_shapes` return the type of their
+input, or an `onnx.ModelProto` if the input is a path or a URI; with `output=`, they return the path of the written file.
+`onnx` is imported only when needed.
 """
 
 from ._errors import OnnxLintError

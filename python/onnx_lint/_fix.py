@@ -29,7 +29,7 @@ def fix(model: Held, *, output: None = None, **options: Unpack[FixOptions]) -> H
 def fix(model: Any, *, output: PathLike | None = None, **options: Any) -> Any:
     """Fixes a model, simplifies it, and converts it to another opset.
 
-    Works like `onnx-fix`, with the same options and the same configuration.
+    Works like `onnx-fix`, with most of its options, and with the same configuration.
 
     Returns the fixed model in the type of the input; for a path, an `onnx.ModelProto`. With `output`, writes a model
     of any size to this path, with its external data, and returns the path. The external data of a model in memory is
@@ -114,7 +114,7 @@ def infer_shapes(
     *,
     output: PathLike | None = None,
 ) -> Any:
-    """Writes the inferred type and shape of every value as `value_info`.
+    """Writes the inferred types and shapes of intermediate values as `value_info`.
 
     Replaces `onnx.shape_inference.infer_shapes`.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lint(model: Model, **options: Unpack[LintOptions]) -> list[Finding]:
-    """Returns the findings of `onnx-lint` for a model, with the same options and the same configuration.
+    """Returns the findings of `onnx-lint` for a model, with most of its options, and with the same configuration.
 
     `model` is a path, bytes, an `onnx.ModelProto`, or the `ONNXProgram` that `torch.onnx.export` returns. A path may
     also name a directory, a `.pt2` archive, an export log, or a Python file, or be a URI (`https`, `s3`, `gs`, `az` or

@@ -22,7 +22,7 @@ def content(model: Any) -> bytes | None:
 
     Raises:
         TypeError: `model` is not a model.
-        OnnxLintError: the model exceeds the size limit of protobuf.
+        OnnxLintError: the model cannot be serialized, for example because it exceeds the size limit of protobuf.
     """
     if isinstance(model, (str, os.PathLike)):
         return None

@@ -44,7 +44,7 @@ def scan(uris: Iterable[Path], *, etags: Mapping[str, str] | None = None, **opti
 
     `etags` maps URIs, as passed or as in the column `uri`, to the ETags of models that are linted already: a model
     whose ETag has not changed has no row. `deadline` (seconds) and `memory` (MB) limit the reading of each model.
-    `scan` caches nothing on disk.
+    By default, `scan` caches nothing on disk.
 
     Raises:
         OnnxLintError: an option is invalid, or pyarrow is not installed.
