@@ -93,7 +93,7 @@ def _inputs(path: Path) -> list[str]:
 
 
 def _model(fix, program: Path, out: Path) -> tuple:
-    """Returns the node counts of our conversion and of PyTorch's, and the max difference of their outputs."""
+    """Returns the node counts of our conversion and of PyTorch's, and the max difference of their outputs, or WRONG."""
     import onnx
 
     out.unlink(missing_ok=True)

@@ -129,7 +129,7 @@ fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }
 
-/// Changes the last digit of each number: some upward and the others downward.
+/// Changes the last digits of numbers: some upward and the others downward.
 ///
 /// `way` is 1, or -1 to swap the directions. For sums, the step is the last digit of the largest term.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {

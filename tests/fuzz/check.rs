@@ -49,7 +49,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns true if the fault does not concern the output of onnx-fix.
+    /// Returns true if the fault is a difference from ONNX Runtime on the original model.
     pub fn is_about_runtime(self) -> bool {
         matches!(self, Kind::Differs | Kind::Refused)
     }

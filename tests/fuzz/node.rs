@@ -38,7 +38,7 @@ pub enum Drawn {
     Made,
     /// The operator rejected all drawn inputs.
     NotTaken,
-    /// The evaluator does not support the operator.
+    /// The evaluator does not support the operator with the drawn inputs, or its results are random.
     NotEvaluated,
 }
 
