@@ -68,7 +68,8 @@ impl Editor {
         Message::read(&mut self.from).expect("a valid message").expect("a message")
     }
 
-    /// Waits for the next diagnostics of a file; returns each as `CODE@LINE:START-END`, all 1-based.
+    /// Waits for the next diagnostics of a file.
+    /// Returns each as `CODE@LINE:START-END`; all numbers are 1-based, and END is exclusive.
     pub fn diagnostics(&mut self, file: &str) -> Vec<String> {
         let uri = self.uri(file);
         loop {

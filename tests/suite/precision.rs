@@ -141,7 +141,7 @@ fn inputs_that_schemas_require_as_float_are_kept() {
 }
 
 /// Tests mask values beyond the float16 range, at its limit, and far below the scores.
-/// A fully masked row must keep its result, without NaN.
+/// A fully masked row must keep its result: a mask must not overflow to -inf, which gives NaN.
 #[test]
 fn masks_with_large_values_are_kept_in_float() {
     let graph = |mask: &str| {

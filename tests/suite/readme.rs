@@ -72,7 +72,7 @@ const NET: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[batch,4] x) => (float[batch,4] y) <float half = {0.5}> {\n  t = Transpose <perm = [1, 0]> (x)\n  \
     u = Transpose <perm = [1, 0]> (t)\n  s = Mul (u, half)\n  y = Relu (s)\n}\n";
 
-/// Runs the commands in order, in a folder with the files that they name.
+/// Runs the commands of the tools, except the server, in a folder with the files that they name.
 #[test]
 fn readme_commands_run() {
     let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("the file exists");

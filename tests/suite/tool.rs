@@ -96,7 +96,7 @@ impl Sandbox {
         names
     }
 
-    /// Creates a checkout of a repository: exported models at an opset, and their Python sources.
+    /// Creates a checkout of a repository: exported models at an opset, and optionally their source.
     pub fn checkout(opset: u32, with_source: bool) -> Self {
         let sandbox = Sandbox::new(&[(".git/HEAD", "ref: refs/heads/main\n")]);
         for name in PITFALLS {

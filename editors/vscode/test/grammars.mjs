@@ -88,7 +88,7 @@ function inDefinition(before) {
 
 const isItem = ({ value, depth, before }) => depth === 0 && words.items.includes(value) && /(^|\n)$/.test(before);
 
-/** Returns true for the keyword of an entry of a target, at the start of a line or after another fact. */
+/** Returns true for the keyword of an entry of a target, at the start of a line that continues no list or condition. */
 function isFact({ value, depth, before }) {
   const entries = depth === 1 ? ["title", "alias", "version", ...words.evidence] : depth === 2 ? words.evidence : [];
   const own = [...entries, ...(depth >= 2 ? words.facts : [])];

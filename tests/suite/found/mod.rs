@@ -1,6 +1,7 @@
 //! Regressions found by fuzzing and review.
-//! Expected outputs are computed by hand from the specification, or follow ONNX Runtime. Each model must have
-//! the expected outputs before and after `onnx-fix`, and a second run must change nothing.
+//! Expected outputs are computed by hand from the specification, or follow ONNX Runtime. `check` requires the
+//! expected outputs before and after `onnx-fix`; `check_text` requires parts of the fixed model. Both require
+//! that a second run changes nothing.
 
 mod converted;
 

@@ -1,4 +1,4 @@
-//! Export logs: warnings and failures become findings, other lines do not.
+//! Export logs: tracer warnings and failures become findings, other warnings and lines do not.
 
 use onnx_lint::export_log;
 use onnx_lint::source::SourceFiles;

@@ -1,9 +1,10 @@
 //! Mutation testing of the rules.
 //! A mutant of a rule lacks a condition, an alternative or an attribute of a new node, or has a different
-//! constant. At least one example of the rule must fail for the mutant. Mutants of a function are tested with
-//! the examples of all rules that call the function.
+//! constant in its rewrite. At least one example of the rule must fail for the mutant, unless `accepted.tsv`
+//! lists it. Mutants of a function are tested with the examples of all rules that call the function.
 //!
-//! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes.
+//! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes; then
+//! surviving mutants are only printed, and the test passes.
 //! `ONNX_LINT_RULES=rules` reads the rules from that directory, without a new release build.
 
 #[path = "../../rules/harness.rs"]

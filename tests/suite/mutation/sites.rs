@@ -28,7 +28,7 @@ pub enum FaultKind {
 }
 
 /// Returns all faults of a rule.
-/// Conditions, alternatives and attributes are removed, and constants are changed.
+/// Conditions, alternatives and attributes of new nodes are removed; constants of the rewrite change.
 pub fn faults(rule: &Rule) -> Vec<Fault> {
     let mut found = Vec::new();
     let mut add = |kind, span| {

@@ -1,4 +1,4 @@
-//! Faults of servers: each is one finding, with exit status 2 and no other finding.
+//! Faults of servers: a lasting fault is the only `SPC` finding, and the exit status is 2.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::server::{Body, Reply, Request, Server};
 use super::{large, lint, whole};
 use crate::tool::{Ran, Sandbox, check};
 
-/// Lints the model of a server, and checks that there is one finding, which contains `expected`.
+/// Lints the model of a server; checks that there is one `SPC` finding, which contains `expected`.
 #[track_caller]
 fn fails(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static, expected: &str) -> Server {
     let server = Server::start(handler);

@@ -59,7 +59,7 @@ impl Reply {
         self
     }
 
-    /// Replies to a request with a part of a file, as a correct server does.
+    /// Replies to a request with a file or the requested part of it, as a correct server does.
     pub fn file(request: &Request, file: &[u8], etag: &str) -> Self {
         if request.header("if-none-match") == etag {
             return Reply::new(304, "").with("ETag", etag);
@@ -84,7 +84,7 @@ pub trait Stream: Read + Write + Send {}
 
 impl<S: Read + Write + Send> Stream for S {}
 
-/// A server that runs until its test ends.
+/// A server that runs until the process of the tests ends.
 pub struct Server {
     scheme: &'static str,
     port: u16,
@@ -132,7 +132,7 @@ impl Server {
         Server::start(move |request| Reply::file(request, &file, "\"1\""))
     }
 
-    /// Returns the URL of a path, without the leading slash.
+    /// Returns the URL of a path, which has no leading slash.
     pub fn url(&self, path: &str) -> String {
         format!("{}://127.0.0.1:{}/{path}", self.scheme, self.port)
     }
@@ -142,7 +142,7 @@ impl Server {
         self.requests.lock().expect("no test failed").clone()
     }
 
-    /// Returns the number of bytes sent in bodies so far.
+    /// Returns the number of bytes in the bodies of all replies so far, except endless ones.
     pub fn sent(&self) -> u64 {
         *self.sent.lock().expect("no test failed")
     }
