@@ -1,6 +1,7 @@
 //! Python bindings: the commands, and functions that lint or fix one model and return findings as JSON.
 //!
-//! The Python package `onnx_lint` wraps these bindings. Commands, linting and fixing release the GIL while they run.
+//! The Python package `onnx_lint` wraps these bindings.
+//! Commands, linting and fixing release the GIL while they run.
 
 use std::ffi::OsString;
 

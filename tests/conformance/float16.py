@@ -67,7 +67,7 @@ def run(options) -> bool:
 
 
 def _is_float(model: onnx.ModelProto) -> bool:
-    """Returns True if a model has float32 inputs or initializers, or Constant nodes, and no float16 input or initializer."""
+    """Returns True if no input or initializer is float16, and one is float32 or the model has a Constant node."""
     kinds = [tensor.data_type for tensor in model.graph.initializer]
     kinds += [value.type.tensor_type.elem_type for value in model.graph.input]
     float32, float16 = kinds.count(onnx.TensorProto.FLOAT), kinds.count(onnx.TensorProto.FLOAT16)

@@ -25,7 +25,7 @@ use crate::same::differs;
 
 /// The verdict on a graph.
 enum Verdict {
-    /// The graph does not run on single samples, or `onnx-fix` rejects it for another reason than dynamic axes.
+    /// The graph fails on single samples, or `onnx-fix` rejects it for another reason than dynamic axes.
     Invalid,
     Right,
     /// The operators that cannot be made dynamic, each with the reason.
