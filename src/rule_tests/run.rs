@@ -17,7 +17,7 @@ use crate::infer::{
 pub enum Unrunnable {
     /// The model is not deterministic.
     NotDeterministic,
-    /// The evaluator does not support an operator, or not with its attributes or types.
+    /// The evaluator does not support an operator, or not with its attributes, types or values.
     NotEvaluated(String),
     /// No inputs can be generated, for example for an input that is not a tensor. The text says why.
     Inputs(String),
@@ -27,7 +27,10 @@ impl fmt::Display for Unrunnable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unrunnable::NotDeterministic => f.write_str("the results of the model are not deterministic"),
-            Unrunnable::NotEvaluated(op) => write!(f, "the evaluator does not support `{op}`"),
+            Unrunnable::NotEvaluated(op) => write!(
+                f,
+                "the evaluator does not support `{op}`, or not with these attributes, types or values"
+            ),
             Unrunnable::Inputs(why) => f.write_str(why),
         }
     }

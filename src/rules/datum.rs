@@ -8,7 +8,7 @@ use crate::graph::{AttrValue, ElemType, Tensor};
 /// Value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
-    /// Absent optional attribute (`<axes = @a?>`).
+    /// Absent attribute: an optional one (`<axes = @a?>`), or one that the chosen alternative does not bind.
     Absent,
     Bool(bool),
     Int(i64),

@@ -11,9 +11,9 @@ use super::func::Func;
 use super::var::{AttrVarId, VarId};
 
 /// Expression of a rule.
-/// An expression may be undefined, for example because of an unknown fact. If an expression of a condition, a
-/// `let` or a rewrite is undefined, the rule does not match; in a message, an undefined expression is printed
-/// as `?`.
+/// An expression may be undefined, for example because of an unknown fact. If a condition, a `let` or an
+/// expression that the rewrite needs is undefined, the rule does not match; in a message, an undefined
+/// expression is printed as `?`.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,

@@ -74,7 +74,7 @@ functions! {
     IsStored "is_stored" (Value) from host;
     /// Elements of a small constant, in row-major order.
     Const "const" (Value) from host;
-    /// Common value of all elements of a constant of any size; undefined if the elements differ.
+    /// Common value of all elements of a constant of any size; undefined if there are none or they differ.
     Filling "filling" (Value) from host;
     /// Only element of a constant with one element.
     Scalar "scalar" (Value) from host;
@@ -211,8 +211,8 @@ functions! {
     /// The lists are the batch, own and reduced axes of the first operand, then the same three lists for the
     /// second operand, then the permutation from the order (batch axes, own axes of the first operand, own
     /// axes of the second operand) to the axes of the result. An own axis occurs in one operand only.
-    /// Undefined for an ellipsis, a letter repeated in one operand, and a letter reduced in one operand
-    /// only.
+    /// Undefined for an ellipsis, a letter repeated in one operand or in the result, and a letter reduced in
+    /// one operand only.
     Contraction "contraction" (Expr);
     /// Alignment of the operands of an Einsum with an explicit result, as lists: for each operand, the
     /// permutation that orders its axes, and the axes to insert; then the axes to sum.

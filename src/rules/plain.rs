@@ -1,4 +1,4 @@
-//! Host for matching rules in a plain graph, for findings, lowerings and target checks.
+//! Host for matching rules in a plain graph: findings, repairs, lowerings and target checks.
 
 use rustc_hash::FxHashMap;
 

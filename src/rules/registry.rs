@@ -40,7 +40,7 @@ impl RuleSet {
     /// Loads the built-in rules; without this call, they are loaded on first use.
     ///
     /// # Errors
-    /// The rules come from a folder (see `rules/README.md`) and cannot be loaded, for the returned reason.
+    /// The rules come from a folder (see `CONTRIBUTING.md`) and cannot be loaded, for the returned reason.
     pub fn load() -> Result<(), &'static str> {
         built_in::load().map(|_| ())
     }
@@ -65,7 +65,7 @@ impl RuleSet {
         RuleSet::with_previews().stable()
     }
 
-    /// Returns the rules of [`RuleSet::patterns`] that report findings.
+    /// Returns the rules of [`RuleSet::patterns`] whose phase reports findings: `simplify` or `fix`.
     pub fn for_linting() -> RuleSet {
         RuleSet::with_previews().reporting().stable()
     }
@@ -75,7 +75,7 @@ impl RuleSet {
         RuleSet::brief(|brief| brief.phase.is_some())
     }
 
-    /// Returns the rules of this set that report their matches as findings. No rule is parsed.
+    /// Returns the rules of this set whose phase reports findings: `simplify` or `fix`. No rule is parsed.
     #[doc(hidden)]
     pub fn reporting(&self) -> RuleSet {
         self.kept(|entry| matches!(entry.phase(), Some(Phase::Simplify | Phase::Fix)))

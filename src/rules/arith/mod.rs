@@ -48,7 +48,7 @@ fn elementwise(
 /// Symbolic dimensions are equal if their canonical forms are equal. Comparing symbolic dimensions with
 /// different canonical forms, or a symbolic dimension with an integer, is undefined. In all other
 /// comparisons, data of different kinds are unequal, except that integers can equal floats, and element types
-/// can equal integer codes.
+/// can equal integer codes. Only numbers have an order, and absent attributes cannot be compared.
 pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     match op {
         CompareOp::Eq => equal(left, right),

@@ -8,7 +8,7 @@ use crate::rules::datum::Datum;
 use crate::rules::expr::{BinaryOp, CompareOp};
 use crate::rules::func::Func;
 
-/// Negates a number, or each element of a list.
+/// Subtracts a number, or each element of a list, from 0.
 pub fn negate(datum: &Datum) -> Option<Datum> {
     binary_of_lists(BinaryOp::Sub, &Datum::Int(0), datum)
 }
@@ -81,8 +81,8 @@ fn as_dim(datum: &Datum) -> Option<Dim> {
 }
 
 /// Returns whether two numbers are equal.
-/// A number that is representable as a 32-bit float equals every number that rounds to it, because attributes
-/// and most weights are 32-bit floats, while numbers in rules have 64 bits.
+/// Unless both are integers, a number that is representable as a 32-bit float equals every number that rounds
+/// to it, because attributes and most weights are 32-bit floats, while numbers in rules have 64 bits.
 pub fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     if let (Datum::Int(a), Datum::Int(b)) = (left, right) {
         return Some(a == b);

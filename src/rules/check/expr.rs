@@ -70,7 +70,7 @@ fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
 }
 
 fn only_in_patterns(faults: &Faults, ast: &ExprAst) -> Finding {
-    faults.at(ast.span, "`_` and `@a?` are only allowed as attributes in `match`")
+    faults.at(ast.span, "`_` and `@a?` are only allowed in `match`")
 }
 
 fn no_condition(faults: &Faults, ast: &ExprAst) -> Finding {

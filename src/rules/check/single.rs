@@ -21,7 +21,7 @@ use super::{Faults, expr, op, pattern};
 pub struct NodeTest {
     /// First version of the range, or `None` for an operator without a schema.
     pub epoch: Option<u16>,
-    /// Nodes to match, and the checks of constants in a pattern.
+    /// Pattern to match, and the conditions that its literals state.
     pub direction: Direction,
     /// Conditions, evaluated one by one, because an undefined condition is not a failed one.
     pub conditions: Vec<Expr>,

@@ -61,8 +61,8 @@ fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> O
 
 /// Returns the producers of a value that a node of the pattern may match, at most [`MATCHES_PER_ROOT`].
 ///
-/// The limit loses no rewrite: an e-class that exceeds it contains equal e-nodes that were not merged, and
-/// equal e-nodes lead to the same rewrite.
+/// The limit rarely loses a rewrite: an e-class that exceeds it usually contains equal e-nodes that were not
+/// merged, and equal e-nodes lead to the same rewrite.
 fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: usize) -> Vec<H::Node> {
     let producers = host.producers(value).into_iter();
     let matching = producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op));

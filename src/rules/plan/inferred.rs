@@ -8,7 +8,8 @@ use crate::schema;
 
 /// Returns the opset that determines the meaning of a new node.
 /// Returns the graph's opset if the operator at that opset has the semantics of `op.schema`, and that opset
-/// is not older than `op.schema`; otherwise, returns the first opset with `op.schema`.
+/// is not older than `op.schema`; otherwise, returns the first opset with `op.schema`. For an operator
+/// without a schema, returns the opset of its domain, or 1.
 pub(super) fn opset_for<H: Host>(host: &H, op: &PlannedOp) -> i64 {
     let Some(schema) = op.schema else { return host.opset(&op.domain).unwrap_or(1) };
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());

@@ -9,10 +9,10 @@ use crate::rules::draft::Slot;
 use crate::schema::{Schema, Ty};
 
 /// Determines the element type of a literal at this input.
-/// The literal gets the type of the other inputs that share the type variable of this input. If only
-/// literals share the type variable, the literal gets the first of these types that the input accepts: int64,
-/// int32 or float for integers; float for fractions; bool for booleans; string for strings.
-/// An operator without a schema accepts every type.
+/// The literal gets the type of the other inputs that share the type variable of this input. If only literals
+/// share the type variable, the literal gets the first of these types that the input accepts: int64, int32 or
+/// float for integers; float for floats; bool for booleans; string for strings. An operator without a schema
+/// accepts every type.
 pub fn elem<V>(
     schema: Option<&'static Schema>,
     position: usize,

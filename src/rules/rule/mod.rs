@@ -33,7 +33,7 @@ pub enum Phase {
     Explore,
     /// Conversions: equivalent nodes for other opsets or targets.
     Convert,
-    /// Repairs of faults that the rule reports.
+    /// Repairs of reported faults.
     Fix,
     /// Lowerings of PyTorch operators to ONNX.
     Lower,

@@ -39,7 +39,7 @@ pub struct Derived {
     pub is_whole: bool,
     /// Changed text, to which the spans of the graph refer.
     pub text: Option<Source>,
-    /// Whether the declared types of outputs must be inferred again from those of inputs.
+    /// Whether declared element types of outputs and intermediate values must be inferred again.
     pub is_retyped: bool,
 }
 
