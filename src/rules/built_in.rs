@@ -70,7 +70,7 @@ pub struct RuleHeader {
     pub fixes: Option<&'static str>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
-    /// For each node that all matches contain, the operators that it may have.
+    /// For some nodes that all matches contain, the operators that each may have.
     pub needs: &'static [&'static [&'static str]],
     /// Phase; `None` for the page of a built-in analysis, which has no pattern.
     pub(super) phase: Option<Phase>,

@@ -70,7 +70,7 @@ functions! {
     /// Whether all elements of a value are known.
     IsConst "is_const" (Value) from host;
     /// Whether all elements of a value are stored in the file, as an initializer or in a `Constant`.
-    /// Constants that still have to be folded are not stored.
+    /// In an e-graph, every constant counts as stored.
     IsStored "is_stored" (Value) from host;
     /// Elements of a small constant, in row-major order.
     Const "const" (Value) from host;

@@ -32,7 +32,7 @@ pub struct Indexed<'t> {
     pub fixes: Option<&'t str>,
     /// First opset at which the rule applies without a target.
     pub since: Option<i64>,
-    /// For each node that all matches contain, the operators that it may have.
+    /// For some nodes that all matches contain, the operators that each may have.
     pub needs: Vec<Vec<Cow<'t, str>>>,
     /// Name of the rule's phase; `None` for the page of a built-in analysis.
     pub phase: Option<&'t str>,

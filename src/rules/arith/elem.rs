@@ -40,7 +40,8 @@ struct Range {
 }
 
 /// Returns true if every value of `from` is exactly representable in `to`.
-/// Returns `None` for most pairs with a string or complex type, and if `to` is a float of fewer than 16 bits.
+/// Unless the types are equal, returns `None` for most pairs with a string or complex type, and if `to` is a
+/// float of fewer than 16 bits.
 fn fits(from: ElemType, to: ElemType) -> Option<bool> {
     if from == to {
         return Some(true);

@@ -218,7 +218,7 @@ impl Entries {
         }
     }
 
-    /// Requires an example on which the rule fires, and a similar example on which the rule does not fire.
+    /// Requires an example on which the rule fires and, except for conversions, one on which it does not.
     /// Lowerings are exempt, as are analyses for which ONNX text cannot express an example.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
         // Examples cannot express PyTorch semantics: lowerings are tested against PyTorch itself.

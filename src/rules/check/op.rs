@@ -167,7 +167,7 @@ impl Versions {
         }
     }
 
-    /// Checks that attributes are known and not repeated, and that no required attribute is missing.
+    /// Checks that attributes are known, not repeated, and, without `..`, that no required one is missing.
     /// An attribute is required if all versions of the operator require it.
     pub fn check_attrs(&self, call: &CallAst, faults: &mut Faults) {
         for (index, attr) in call.attrs.iter().enumerate() {

@@ -167,7 +167,7 @@ fn operands<V: Copy + Eq, N: Copy + Eq>(
     }
 }
 
-/// Tries each number of inputs for `xs...` that leaves enough inputs for the remaining operands.
+/// Tries the possible numbers of inputs for `xs...`.
 fn variadic<V: Copy + Eq, N: Copy + Eq>(
     var: VarId,
     wanted: &[OperandPat],

@@ -10,7 +10,7 @@ pub struct Assumed {
     pub value: Arc<str>,
 }
 
-/// Property of a value. Inference cannot prove it, so reports state it to users.
+/// Property of a value that a rule assumes without proof; the page of the rule states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// No element is infinite or NaN.
