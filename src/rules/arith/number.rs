@@ -8,9 +8,9 @@ use crate::rules::datum::Datum;
 use crate::rules::expr::{BinaryOp, CompareOp};
 use crate::rules::func::Func;
 
-/// Subtracts a number, or each element of a list, from 0.
+/// Negates a number, or each element of a list; the opposite of 0.0 is -0.0.
 pub fn negate(datum: &Datum) -> Option<Datum> {
-    binary_of_lists(BinaryOp::Sub, &Datum::Int(0), datum)
+    binary_of_lists(BinaryOp::Mul, &Datum::Int(-1), datum)
 }
 
 /// Applies an arithmetic operator to two numbers.

@@ -63,6 +63,16 @@ fn before_match(faults: &Faults, entry: &Entry) -> Finding {
         .help("move it below `match`: entries are read in order")
 }
 
+fn never_shown(faults: &Faults, entry: &Entry) -> Finding {
+    let word = &entry.keyword.text;
+    faults
+        .warning(entry.keyword.span, format!("this `{word}` is never shown: the rule reports no findings"))
+        .help(format!(
+            "remove `{word}`: with a `rewrite`, only rules of the phases `simplify` and `fix` report findings, \
+             unless they have the entry `fixes`"
+        ))
+}
+
 fn only_with_rewrite(faults: &Faults, entry: &Entry) -> Finding {
     faults.at(
         entry.keyword.span,
@@ -318,14 +328,18 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         }
     };
     let (detect, rewrite) = (find("detect"), find("rewrite"));
-    let is_conversion = find("phase").is_some_and(
-        |entry| matches!(&entry.kind, EntryKind::Phase(word) if ["convert", "lower", "prove"].contains(&&*word.text)),
-    );
+    let is_phase =
+        |entry: &Entry, phase: &str| matches!(&entry.kind, EntryKind::Phase(word) if *word.text == *phase);
+    let is_conversion = find("phase")
+        .is_some_and(|entry| ["convert", "lower", "prove"].iter().any(|phase| is_phase(entry, phase)));
     if !is_conversion {
         require("severity", "add `severity` with one of hint, info, warning, error");
     }
+    let reports = !is_conversion
+        && (rewrite.is_none()
+            || find("fixes").is_none() && !find("phase").is_some_and(|entry| is_phase(entry, "explore")));
     if detect.is_none() {
-        if !is_conversion {
+        if reports {
             require("message", "add `message` with a text that states the problem and names the values");
         }
         require("match", "add `match` with the nodes to find, or name an analysis with `detect builtin::…`");
@@ -348,6 +362,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
                 faults.push(before_match(faults, entry));
             }
             "fixes" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
+            "message" | "help" if !reports => faults.push(never_shown(faults, entry)),
             "phase" | "safety" | "at" | "since" | "assume" if rewrite.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }

@@ -12,7 +12,7 @@ fn rule(body: &str) -> Rule {
 /// Parses a rule with these entries, in a file with these definitions.
 fn rule_with(definitions: &str, body: &str) -> Rule {
     let text = format!(
-        "language 3\n{definitions}\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
+        "language 3\n{definitions}\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact\n {body}\n \
          example \"a\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} rewrites_to {{ y = Abs (x) }}\n \
          example \"b\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} no_match\n}}\n"
     );
