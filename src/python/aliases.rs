@@ -107,7 +107,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns true if `object` indexes or slices a named tensor that is not itself a view.
+    /// Returns true if `object` is an unnamed part of a named tensor that is not itself a view.
     ///
     /// For example, returns true for `y[0]`, but false for `row` after `row = y[0]`.
     fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
@@ -154,7 +154,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns the in-place method of an operator: `add_` for `+`.
+/// Returns the in-place method of an operator (`add_` for `+`), or `the assignment` for others.
 fn in_place_name(operator: &str) -> String {
     let name = match operator {
         "+" => "add_",
@@ -171,7 +171,7 @@ fn in_place_name(operator: &str) -> String {
     name.to_owned()
 }
 
-/// Returns true if `of` holds for a value or for one of its items.
+/// Returns true if `of` holds for a value, or, if the value is a list, for one of its items.
 fn holds(value: &Value, of: &dyn Fn(&Value) -> bool) -> bool {
     match value {
         Value::Items(items) => items.iter().any(|item| holds(item, of)),
@@ -180,7 +180,9 @@ fn holds(value: &Value, of: &dyn Fn(&Value) -> bool) -> bool {
     }
 }
 
-/// Returns all occurrences of names in a function body, in order of evaluation.
+/// Returns the reads and assignments of names in a function body, sorted by [`Mention::at`].
+///
+/// Omits reads such as `x` in `x.shape`.
 fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     let mut found: Vec<Mention> = Vec::new();
     for node in within(body).into_iter().filter(|node| node.kind() == "identifier") {
@@ -205,7 +207,7 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
 
 /// Returns the node that binds this occurrence of a name.
 ///
-/// The node is an assignment, or the targets of a `for` loop. Returns `None` for a read.
+/// The node is an assignment, or the targets of a `for` loop. Returns `None` for any other occurrence.
 fn assigned_by(name: Node) -> Option<Node> {
     let mut at = name;
     while let Some(parent) = at.parent() {

@@ -26,7 +26,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the attributes that the bodies and `__init__` methods of a class and its bases set.
+    /// Returns the attributes that a class and its bases in this file set in bodies and `__init__` methods.
     /// Nothing is reported.
     fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
         if let Some(known) = self.attributes.get(&class) {
@@ -60,7 +60,7 @@ impl<'t> Interpreter<'t> {
         own
     }
 
-    /// Returns the default of a parameter of `__init__` if it is callable.
+    /// Returns the default of a parameter of `__init__` if it may be callable, or else `Unknown`.
     ///
     /// Most modules are created with their default norm or activation. Default numbers and
     /// flags are ignored, because callers often pass other values.

@@ -156,7 +156,6 @@ impl<'t> Interpreter<'t> {
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
-            // An operand is a size, as in `min(x.shape[1], 8)`; further operands may be sizes of other tensors.
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {

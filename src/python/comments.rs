@@ -17,9 +17,9 @@ pub struct Comment {
     pub text: String,
 }
 
-/// Returns the comments of a file in text order, and the lines of its statements.
+/// Returns the comments of a file in text order, and the lines of its statements and clauses.
 ///
-/// The lines of a statement with a block are those of its header.
+/// The lines of a statement or clause with a block are those of its header.
 pub fn comments(source: &str) -> (Vec<Comment>, Vec<RangeInclusive<u32>>) {
     let (mut comments, mut statements) = (Vec::new(), Vec::new());
     let Some(tree) = syntax::parse(source) else { return (comments, statements) };

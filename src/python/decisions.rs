@@ -62,7 +62,7 @@ impl<'t> Interpreter<'t> {
         if !sure && !taken && condition.kind() == "identifier" {
             return;
         }
-        // A finding about an `if` or a `while` is placed at its condition, which may be on a later line.
+        // The finding is placed at the condition of an `if` or `while`, or at a condition on a later line.
         let at = if line(statement) == line(condition) { statement } else { condition };
         let at =
             if matches!(decision, Decision::If | Decision::While | Decision::Guard) { condition } else { at };
@@ -70,7 +70,7 @@ impl<'t> Interpreter<'t> {
         self.say(at, if sure { words } else { words.remark() });
     }
 
-    /// Returns true for comparisons with a size or a shape, such as `i < n`.
+    /// Returns true for comparisons with a shape, or with a size other than the last one, such as `i < n`.
     fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
         let orders =
             |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
@@ -104,7 +104,7 @@ impl<'t> Interpreter<'t> {
 
     /// Returns the source of the step count of a loop over `iterable`, which has the value `value`.
     ///
-    /// Returns `None` if the step count does not depend on a tensor.
+    /// Returns `None` if the step count is not known to depend on a tensor.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -149,9 +149,7 @@ impl<'t> Interpreter<'t> {
         sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
     }
 
-    /// Returns true if an argument of `zip` has a constant length.
-    ///
-    /// A list of layers and a list with known items have a constant length.
+    /// Returns true if an argument of `zip` is a list of layers or a list with known items.
     fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
         self.quiet += 1;
         let bounded = arguments.iter().any(|argument| {
@@ -161,7 +159,7 @@ impl<'t> Interpreter<'t> {
         bounded
     }
 
-    /// Returns the element that `enumerate`, `zip` and similar functions yield.
+    /// Returns the element of an iterable, which may be a call of `enumerate`, `zip` or a similar function.
     fn wrapped_element(&mut self, iterable: Node<'t>, value: &Value) -> Value {
         let iterable = bare(iterable);
         let name = field(iterable, "function").map_or("", |function| text(function, self.source));
@@ -183,7 +181,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns true for functions that yield the elements of their argument.
+/// Returns true for iterators whose step count follows from the lengths of their arguments.
 fn is_wrapper(function: &str) -> bool {
     matches!(
         function.rsplit('.').next().unwrap_or(""),

@@ -47,7 +47,7 @@ impl<'t> Interpreter<'t> {
                     let explicit = a.dtype == Some(Dtype::Double) && a.origin == Origin::Input
                         || b.dtype == Some(Dtype::Double) && b.origin == Origin::Input;
                     self.say(node, report::promotion(&one_line(node, self.source), explicit));
-                    // The promotion is reported once: the result has no dtype, so no later operation reports it again.
+                    // The result gets no dtype, so later operations with float32 tensors report nothing.
                     None
                 } else {
                     combined(a, b)
@@ -118,7 +118,7 @@ impl<'t> Interpreter<'t> {
 fn widens(double: Operand, other: Operand) -> bool {
     let single = match other.dtype {
         Some(Dtype::Float | Dtype::Half) => true,
-        // Inputs and weights of unknown dtype are assumed to be float32.
+        // Tensors of unknown dtype are assumed to be float32, except for constants.
         None => other.origin >= Origin::State,
         Some(_) => false,
     };

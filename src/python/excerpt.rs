@@ -19,7 +19,7 @@ pub struct Excerpt {
 pub struct Origin {
     /// 1-based line of the file; 0 for a line that the file does not have.
     pub line: u32,
-    /// Number of columns by which the line is further right in its file.
+    /// Number to add to a column of the line to get the column in the file.
     pub shift: i64,
     /// Cell of a notebook.
     pub cell: Option<Cell>,
@@ -76,8 +76,8 @@ impl Excerpt {
 
     /// Moves a finding, and its related places, from the code to the file.
     ///
-    /// Returns `None` if the file lacks one of the lines. A notebook stores its code as JSON, so a rewrite of
-    /// a cell is dropped.
+    /// Returns `None` if the file lacks one of the lines or columns. A notebook stores its code as JSON, so a
+    /// rewrite of a cell is dropped.
     pub fn restored(&self, mut finding: Finding, file: &str) -> Option<Finding> {
         if let Some(source) = &mut finding.source {
             self.restore(source, file)?;

@@ -239,8 +239,7 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // Reading `.data` is reported, so the copy gets new memory: a write through the copy is not
-                // reported, too.
+                // The result gets its own memory, so that no write to it is reported as lost.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),

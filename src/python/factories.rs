@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
         result.elements = elements;
         self.say_if_copied(name, value, call);
         if let Value::Array(array) = value {
-            // Constants and most sizes never vary, so only a copy of tensor elements deserves a warning.
+            // Constants and most sizes never vary: only tensor elements and random numbers deserve a warning.
             let level = if array.traced == Traced::Elements { Level::Warning } else { Level::Info };
             let words = report::from_numpy(call.node, self.source, level);
             let shown = !array.scalar || array.traced > Traced::Nothing;

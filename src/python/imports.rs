@@ -18,10 +18,10 @@ use super::value::Value;
 /// Maximum depth of imports that are followed.
 const MAX_DEPTH: u32 = 3;
 
-/// Maximum number of distinct calls into other files, per file.
+/// Maximum number of distinct calls into other files, for each [`Interpreter`].
 const MAX_CALLS: usize = 64;
 
-/// Maximum number of names that are resolved in other files, per file.
+/// Maximum number of names that are resolved in other files, for each [`Interpreter`].
 const MAX_DEFINITIONS: usize = 256;
 
 impl<'t> Interpreter<'t> {
@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
             let own = if abroad.in_place { finding } else { self.at_call(finding, call, &file) };
             self.tell(own);
         }
-        // Identities are unique only within a file.
+        // Identities are unique only within an interpreter.
         Some(self.afresh(visit.value))
     }
 

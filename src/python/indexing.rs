@@ -15,7 +15,7 @@ enum Index<'t> {
     Slice,
     /// An integer.
     Number(Value),
-    /// An index tensor, or a list that PyTorch converts to one.
+    /// An index tensor, or a list or array that PyTorch converts to one.
     Tensor {
         node: Node<'t>,
         rank: Option<usize>,
@@ -159,7 +159,7 @@ impl<'t> Interpreter<'t> {
 
     /// Reports an assignment through index tensors that may be exported incorrectly.
     ///
-    /// An assignment is reported if an index is negative, or if the tracing exporter does not support it.
+    /// Reports negative indices, and assignments that the tracing exporter may not support.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()

@@ -18,7 +18,7 @@ use super::value::{Identity, Origin, Tensor, Value};
 /// Maximum number of nested calls.
 const MAX_FRAMES: usize = 12;
 
-/// Maximum number of evaluated calls per file, which bounds the run time.
+/// Maximum number of evaluated calls for each [`Interpreter`], which bounds the run time.
 const MAX_CALLS: u32 = 20_000;
 
 /// Maximum number of nested expressions.
@@ -66,13 +66,13 @@ pub struct Interpreter<'t> {
     pub changed: FxHashMap<(usize, &'t str), Value>,
     /// Stack of active functions.
     pub frames: Vec<Frame<'t>>,
-    /// Number of enclosing expressions of the current one.
+    /// Number of enclosing expressions of the current one in its function.
     pub depth: u32,
     /// If above 0, nothing is reported.
     pub quiet: u32,
     /// If above 0, findings have at most level info.
     ///
-    /// The code computes a loss, or only decides whether other code raises.
+    /// The code needs labels for training, or only decides whether other code raises.
     pub checks: u32,
     identities: Identity,
     /// Sizes, by shape and axis.
@@ -128,7 +128,7 @@ impl<'t> Interpreter<'t> {
         interpreter
     }
 
-    /// Evaluates assignments at the top level, which define constants for functions.
+    /// Evaluates expressions and `if` statements at the top level, which may assign variables.
     fn run_globals(&mut self, root: Node<'t>) {
         self.quiet += 1;
         self.frames.push(Frame {
@@ -215,7 +215,7 @@ impl<'t> Interpreter<'t> {
         returned
     }
 
-    /// Returns the cache key of a call: the function and the values of the arguments, without identities.
+    /// Returns the cache key of a call: function, arguments without identities, and reporting state.
     fn call_key(
         &self,
         index: usize,
@@ -358,12 +358,13 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns the value that a nested function captures from an active enclosing function.
+    /// Returns the value of a name that a nested function captures from the active functions.
     fn captured(&self, name: &str) -> Option<&Value> {
         let nested =
             |frame: &&Frame<'t>| frame.function.is_some_and(|function| self.program.is_nested(function));
         let inner = self.frames.last().filter(nested)?.function?;
-        // A lambda may be called from anywhere, but captures from the function that created it.
+        // A lambda may be called from anywhere, but captures only from the function that created it, and from
+        // the functions nested in that function.
         let outer = self.program.functions[inner].outer;
         let is_lambda = self.program.functions[inner].name == LAMBDA;
         let made_it = |frame: &&Frame<'t>| {

@@ -2,9 +2,9 @@
 //!
 //! The source is interpreted abstractly, not run. Each `forward` is evaluated on abstract values, such as
 //! tensors, sizes of tensors, and Python numbers. The kind of a parameter is guessed from its annotation, its
-//! default and its uses. Calls of functions in this file and in other available files are followed. Values of
-//! unknown kind are never reported. The module `script` evaluates the statements of a script, including its calls
-//! of exporters.
+//! default and its uses. Calls of functions in this file and in other available files are followed. A value
+//! of unknown kind is assumed to be no tensor and no size. The module `script` evaluates the statements of a
+//! script, including its calls of exporters.
 
 mod aliases;
 mod assumptions;
@@ -61,7 +61,7 @@ use program::{ClassKind, LAMBDA, Program};
 pub use report::{is_size_branch, is_size_fraction};
 pub use syntax::on_one_line;
 
-/// Lints `forward` methods, the functions that these methods call, and calls of exporters in a file.
+/// Lints `forward` methods, other functions that a model may run, and calls of exporters in a file.
 ///
 /// `file` is the path in the findings. Invalid Python is linted as far as it parses, and its first syntax error is
 /// reported, except in fragments, doctests and templates. Functions of other files are followed if `sources` contains

@@ -35,7 +35,7 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// Returns true if the result is a float64 array; float64 is the default of NumPy.
+    /// Returns true if the result is known to be float64, the default of NumPy.
     fn is_double(&mut self, name: &str, call: &Call<'t>) -> bool {
         let position = if matches!(name, "full") { 2 } else { 1 };
         let named = call.arguments.get(position, "dtype").and_then(|dtype| self.named_dtype(dtype));

@@ -42,7 +42,7 @@ pub struct Class<'t> {
 /// Kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
-    /// An `nn.Module`.
+    /// An `nn.Module`, or a class with a method `forward` and an unknown base class.
     Module,
     /// A `torch.autograd.Function`.
     AutogradFunction,
@@ -236,7 +236,9 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Returns true if a function is compiled by TorchScript, which keeps its loops and branches.
+    /// Returns true if a function is assumed to be compiled by TorchScript, which keeps loops and branches.
+    ///
+    /// A decorator names `jit`, or the file passes the function or its class to `torch.jit.script`.
     pub fn is_scripted(&self, function: usize) -> bool {
         let Some(function) = self.functions.get(function) else { return false };
         let class = function.class.map(|class| self.classes[class].name);

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::excerpt::{Excerpt, Origin};
 use super::syntax::{bare, children, field, parse, text, within};
 
-/// Returns pasted code as a script; `None` for text that is laid out as a script already.
+/// Returns pasted code as a script, or `None` if the text stays as it is.
 pub fn layout(source: &str) -> Option<Excerpt> {
     let plain = without_prompts(source).or_else(|| without_indent(source));
     let text = plain.as_ref().map_or(source, |excerpt| &excerpt.text);
@@ -72,7 +72,7 @@ fn origin(at: usize, line: &str, cut: usize) -> Origin {
 /// Header of the class that frames pasted code.
 const CLASS: &str = "class Snippet(torch.nn.Module):";
 
-/// Puts bare methods into a module, and loose statements into its `forward`.
+/// Puts bare methods into a module, or loose statements into the `forward` of a module.
 fn framed(source: &str) -> Option<Excerpt> {
     let starts = |word: &str| source.lines().any(|line| line.starts_with(word));
     let is_script = ["import ", "from ", "class ", "def ", "@", "if "].iter().any(|word| starts(word));
@@ -144,7 +144,7 @@ fn takes_self(node: Node, source: &str) -> bool {
 /// Names that code may use without binding them.
 const CUSTOMARY: [&str; 8] = ["torch", "np", "numpy", "nn", "F", "math", "self", "onnx"];
 
-/// Returns the unbound names of loose statements about tensors, or `None` if `root` has anything else.
+/// Returns the unbound names of loose statements about tensors, or `None` for any other code.
 fn unbound<'t>(root: Node<'t>, source: &'t str) -> Option<BTreeSet<&'t str>> {
     let statements = children(root);
     let is_loose = |node: &Node| node.kind() == "expression_statement";
@@ -154,7 +154,7 @@ fn unbound<'t>(root: Node<'t>, source: &'t str) -> Option<BTreeSet<&'t str>> {
         return None;
     }
     let nodes = within(root);
-    // Loose statements that export or load something are a script, not a part of a model.
+    // Loose statements that export, load, save or print something are a script, not a part of a model.
     let is_script = nodes.iter().any(|node| {
         let callee = if node.kind() == "call" { field(*node, "function") } else { None };
         let callee = callee.map_or("", |callee| text(bare(callee), source));

@@ -259,7 +259,7 @@ impl<'t> Interpreter<'t> {
         ends && other_ends
     }
 
-    /// Forgets a presumed tensor in the branch in which `isinstance(x, torch.Tensor)` is false.
+    /// Forgets the value of `x` in the branch in which `isinstance(x, torch.Tensor)` is false.
     pub fn exclude_tensor(&mut self, condition: Node<'t>, mut is_true: bool) {
         let mut call = bare(condition);
         while call.kind() == "not_operator" {
@@ -282,9 +282,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Applies `exclude_tensor` to operands of `and` and `or`.
-    ///
-    /// These are operands whose truth value follows from that of the whole condition.
+    /// Applies `exclude_tensor` to operands of `and` and `or` whose truth value the condition implies.
     fn exclude_operands(&mut self, node: Node<'t>, is_true: bool) {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
         let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");

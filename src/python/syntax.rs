@@ -68,7 +68,7 @@ pub fn bare(mut node: Node) -> Node {
     node
 }
 
-/// Maximum depth of the nodes that [`within`] returns.
+/// Maximum depth of the nodes that [`walk`] returns.
 ///
 /// Finding a node's parent takes time linear in its depth, so a deep expression would take quadratic time.
 const MAX_NESTING: u32 = 300;

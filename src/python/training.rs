@@ -101,7 +101,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Reports `self.train()` and `self.norm.train(True)`, which undo `model.eval()`.
-    /// Returns the module, which is the result of the call, or `None` if `name` is not `train`.
+    /// Returns the module, which is the result of the call, or `None` for any other call.
     pub fn train(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Option<Value> {
         if name != "train" || !self.is_module(value) {
             return None;

@@ -6,7 +6,7 @@ use super::interpreter::Interpreter;
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::ClassKind;
 
-/// Names of functions that `forward` does not run, such as the training steps of Lightning.
+/// Names of functions that exports are assumed not to run, such as the training steps of Lightning.
 const NOT_EXPORTED: [&str; 12] = [
     "backward",
     "collate_fn",
@@ -23,17 +23,18 @@ const NOT_EXPORTED: [&str; 12] = [
 ];
 
 impl<'t> Interpreter<'t> {
-    /// Evaluates functions that no `forward` of the file reaches but that have tensor parameters.
+    /// Evaluates functions that no `forward` of the file reaches, and that may be part of a model.
     ///
     /// Other files may call the functions, and methods may override those of a class in another file. It is unknown
-    /// whether a model runs the functions, so the findings have level info.
+    /// whether a model runs the functions, so the findings have at most level info.
     pub fn remark_on_rest(&mut self) {
         self.remark_on(0..self.program.functions.len());
     }
 
-    /// Evaluates all methods of the class of `method` except `method`, if the class has no `forward`.
+    /// Evaluates the other methods of the class of `method` that may be part of a model.
     ///
-    /// Returns the evaluated methods: an empty list if the class has a `forward` in this file.
+    /// Returns all other methods of the class. Without a class, or if the class has a `forward` in this file,
+    /// evaluates nothing and returns an empty list.
     pub fn remark_on_siblings(&mut self, method: usize) -> Vec<usize> {
         let class = self.program.functions[method].class;
         let Some(class) = class.filter(|class| self.program.method(*class, "forward").is_none()) else {

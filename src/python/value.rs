@@ -7,7 +7,6 @@ use std::rc::Rc;
 pub type Identity = u32;
 
 /// An abstract value, as far as the source determines it.
-/// `Unknown` values are never reported.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     #[default]
@@ -38,7 +37,7 @@ pub enum Value {
     Mapping(Box<Value>),
     /// A layer of `torch.nn`.
     Layer(Layer),
-    /// A name from another module, by its full path, such as `torch.nn.functional.one_hot`.
+    /// A name that this file does not define, by its full path, such as `torch.nn.functional.one_hot`.
     Name(Rc<str>),
     /// A function of this file.
     Function(usize),
@@ -90,9 +89,9 @@ pub struct Tensor {
 /// Source of a tensor's elements; if there are several sources, the one that is the last variant here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// A literal in the source.
+    /// Literals in the source, and values computed only from these.
     Constant,
-    /// A parameter or buffer of the model.
+    /// A parameter or buffer of the model, or another tensor that `__init__` stores in an attribute.
     State,
     Random,
     /// The inputs of `forward`, or their sizes.
@@ -204,7 +203,7 @@ impl Value {
         }
     }
 
-    /// Returns the source of a NumPy array made from the value.
+    /// Returns the source of a NumPy array made from the arrays and sizes in the value.
     pub fn traced(&self) -> Traced {
         match self {
             Value::Array(array) => array.traced,
@@ -226,7 +225,7 @@ impl Value {
         }
     }
 
-    /// Returns the Python truth value, if the source determines it.
+    /// Returns the truth value of a known boolean, or of `None`.
     pub fn truth(&self) -> Option<bool> {
         match self {
             Value::Bool(truth) => *truth,
@@ -306,7 +305,7 @@ fn join_tensors(a: &Tensor, b: &Tensor) -> Tensor {
     }
 }
 
-/// Converts a float to an integer if the value is integral and below 9e15.
+/// Converts a float to an integer if the value is integral and its magnitude is below 9e15.
 #[expect(clippy::cast_possible_truncation, reason = "checked: a whole number within 2^53")]
 pub fn integer(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)

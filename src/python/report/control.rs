@@ -140,7 +140,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
         message: format!(
             "`{code}` is unrolled: the graph has one copy of its body for each iteration of the example input"
         ),
-        note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
+        note: "the graph has a fixed iteration count: other inputs lose iterations, get extra ones, or fail",
         help: format!(
             "`{shown}` depends on {counted}: compute the whole axis at once, or use a layer or function that \
              exports as one operator (`nn.GRU`, `torch.cumsum`), or `torch._higher_order_ops.scan` with \
@@ -185,7 +185,7 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
         help: format!(
             "assign the result instead of writing in place ({}), and derive `{other}` from it",
             match operator.strip_suffix('_') {
-                // `copy_` and the other methods in this list have no out-of-place form.
+                // `copy_` and the other methods in this list have no out-of-place method.
                 Some("copy" | "fill" | "normal" | "uniform" | "zero") => OUT_OF_PLACE.to_owned(),
                 Some(name) if !name.is_empty() => format!("`.{name}(…)` instead of `.{operator}(…)`"),
                 _ => OUT_OF_PLACE.to_owned(),

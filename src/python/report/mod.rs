@@ -52,13 +52,13 @@ impl Words {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     If,
-    /// An `if` without `else` whose block ends with `raise`.
+    /// An `if` without `elif` or `else` whose block ends with `raise`.
     Guard,
     While,
     Assert,
     /// `a if c else b`, and the conditions of comprehensions.
     Conditional,
-    /// `and`, `or`, `not`, `in`, `bool()`, `a < b < c`.
+    /// `and`, `or`, `not`, `in`, `bool()`, `max(a, b)`, `a < b < c`.
     Operator,
 }
 

@@ -193,14 +193,14 @@ fn argument_of(value: Node) -> Option<Node> {
     }
 }
 
-/// Returns true if a file has `import torch` without an alias.
+/// Returns true if a line of a file begins with `import torch`, and has no alias.
 fn imports_torch(source: &str) -> bool {
     let ends = |rest: &str| rest.is_empty() || rest.starts_with(['.', ',', ' ']);
     let mut imported = source.lines().filter_map(|line| line.trim().strip_prefix("import torch"));
     imported.any(|rest| ends(rest) && !rest.contains(" as "))
 }
 
-/// Kinds of syntax nodes whose child expressions never need parentheses.
+/// Kinds of syntax nodes whose child expressions are assumed to need no parentheses.
 const SEPARATE: [&str; 10] = [
     "argument_list",
     "assignment",

@@ -83,7 +83,7 @@ const OF_FRACTION: &str = "exporters, including torch.export, trace only integer
 
 /// Returns the finding about a fractional size made an integer, such as `int(x.shape[1] / 2)`.
 ///
-/// Like the tracing exporter, `torch.export` accepts the conversion to an integer without a warning.
+/// `torch.export`, too, fixes the integer, and does not warn.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
@@ -150,7 +150,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
-        // Most calls on sizes, such as `np.prod(x.shape[1:])`, return the same for all inputs: an info.
+        // Most calls on sizes, such as `np.prod(x.shape[1:])`, return the same value for all inputs.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result becomes a constant computed from the example input"
@@ -242,7 +242,7 @@ pub fn string_output(string: &str) -> Words {
 
 /// Returns the finding about an operation that promotes its result to float64.
 ///
-/// `explicit` is true if an input of `forward` is float64.
+/// `explicit` is true if the float64 operand depends on an input of `forward`.
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
         rule: rule_ids::FLOAT64_PROMOTION,
