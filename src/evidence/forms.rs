@@ -18,7 +18,8 @@ use crate::targets::Profile;
 const MOST_ASKED: usize = 32;
 
 /// Adds help to findings about unsupported nodes.
-/// The help names the replacement that `onnx-fix --target` finds for the node, or states that there is none.
+/// The help names the replacement that `onnx-fix --target` finds for the node alone, or states that there
+/// is none. Nodes that [`alone`] rejects, and nodes beyond [`MOST_ASKED`], get no help.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
@@ -44,7 +45,7 @@ pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     }
 }
 
-/// Returns a key that is equal for nodes with the same help.
+/// Returns the key of nodes that share their help: operator, attributes and input types.
 fn likeness(model: &Model, facts: &Facts, node: NodeId) -> String {
     let node = &model.nodes[node];
     let types = node.inputs.iter().flatten().map(|&value| facts[value].value_type());

@@ -14,7 +14,7 @@ use crate::remote::Source;
 /// File, standard input, or data in memory.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Name in findings: the path as given, with forward slashes.
+    /// Name in findings; for a file, the path as given, with forward slashes and without a leading `./`.
     pub name: Arc<str>,
     /// Path; `None` if the input is not a file.
     pub path: Option<PathBuf>,
@@ -57,7 +57,7 @@ impl Input {
         }
     }
 
-    /// Returns the kind of file, by its name and content; `None` if the file cannot be read.
+    /// Returns the given kind, or else the kind by name and content; `None` if the file cannot be read.
     pub fn sniff(&self) -> Option<Kind> {
         let start = || match &self.remote {
             Some(remote) => Some(remote.file().ok()?.start()),

@@ -55,12 +55,12 @@ impl Linted {
 }
 
 /// Rules whose findings mean that a file is corrupt, because its tensors are invalid.
-/// A corrupt file fails the run, as an unreadable file does. Faults of external data do not fail the run.
+/// A corrupt file fails the run, as an unreadable file does. A file with faulty external data is not corrupt.
 const UNTRUSTWORTHY: [RuleId; 1] = [rule_ids::BAD_TENSOR_DATA];
 
-/// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.
+/// Lints a model in any format, a `.pt2`, TorchScript text, an exporter log, Python or a notebook.
 ///
-/// `log` has the findings of the exporter log; those about nodes of this model are reported here.
+/// `log` has the findings of the exporter log; those about this model are reported here.
 pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
     let read = match &input.remote {
         Some(remote) => remote::read(input, remote),

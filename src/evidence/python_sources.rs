@@ -71,7 +71,7 @@ fn lint_lines(
 
 /// Rules about faults that only the tracing exporter causes.
 /// The exporter based on `torch.export` exports the reported code correctly, or rejects it. Only branches on
-/// sizes, and sizes divided as Python integers, become constants with both exporters.
+/// sizes, and integer parts of fractional sizes such as `int(n / 2)`, become constants with both exporters.
 const TRACER_ONLY: [RuleId; 12] = [
     rule_ids::BAKED_SHAPE,
     rule_ids::ITEM_BAKED,
