@@ -1,11 +1,11 @@
 //! Classification of a line of Python by its text.
 
-/// Returns true if a line reads a size of a tensor.
+/// Returns true if a line seems to read a size of a tensor.
 pub fn reads_shape(code: &str) -> bool {
     code.contains(".shape") || code.contains(".size(") || code.contains("len(")
 }
 
-/// Returns true if a line branches on elements of a tensor: `if x.sum() > 0:`.
+/// Returns true if a line branches on a reduction or an item of a tensor: `if x.sum() > 0:`.
 ///
 /// Returns false for assertions, and for conditions that begin with an attribute of the model.
 pub fn branches_on_elements(code: &str) -> bool {
@@ -18,7 +18,7 @@ pub fn branches_on_elements(code: &str) -> bool {
     !code.starts_with("assert ") && !is_state && REDUCTIONS.iter().any(|call| asked.contains(call))
 }
 
-/// Returns true if a line converts a value to a boolean.
+/// Returns true if a line has a word that converts a value to a boolean, such as `if`, `and` or `bool`.
 /// Conversions inside NumPy functions are not visible in the line.
 pub fn decides(code: &str) -> bool {
     let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -41,9 +41,10 @@ pub fn of_model(condition: &str) -> bool {
     !condition.is_empty() && words.into_iter().all(is_attribute)
 }
 
-/// Returns true if a condition compares only names with integers: `h % 8 != 0 or w > 64`.
+/// Returns true if a condition consists of names, integers and operators: `h % 8 != 0 or w > 64`.
+/// There must be at least one name and one integer.
 ///
-/// Compared names are mostly sizes that an earlier line read. Comparisons with `None` are ignored, because
+/// The names are mostly sizes that an earlier line read. Comparisons with `None` are ignored, because
 /// their results rarely depend on the input.
 pub fn compares_counts(condition: &str) -> bool {
     let condition = &condition.replace(" is not None", "").replace(" is None", "");
@@ -63,7 +64,7 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
-/// Returns true if a line computes Python numbers only from names: `int(h / 2)` or `np.arange(w)`.
+/// Returns true if a line converts only names and numbers: `int(h / 2)` or `np.arange(w)`.
 ///
 /// The recognized functions are `int`, `round`, and all functions of `math` and `np`. Arguments must be
 /// arithmetic on names and numbers; the names are mostly sizes that an earlier line read.

@@ -67,7 +67,7 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
     }
 }
 
-/// Parses the traceback at line `start`, and returns the line after its message.
+/// Parses the traceback at line `start`; also returns the number of the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
     let line = lines[start];
     // If a message precedes the traceback (`Original exception Traceback …`), the indentation of the line is that of

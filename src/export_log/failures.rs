@@ -280,7 +280,7 @@ fn failed(class: &str, message: &str) -> Words {
             rule: rule_ids::EXPORT_FAILED,
             level: Level::Info,
             message: "the log ends within a traceback: the exception is missing".into(),
-            note: "only the lines before the traceback were read",
+            note: "the missing lines state why the export failed",
             help: "keep the whole output of the export (`python export.py > export.log 2>&1`)".into(),
         };
     }

@@ -186,7 +186,7 @@ fn iteration(remark: &Remark) -> Words {
             "{} is unrolled: the graph has one copy of its body for each iteration of the example input",
             shown(remark.code(), "a Python loop over a tensor")
         ),
-        note: "the graph has a fixed iteration count: it drops further iterations, and fails if there are fewer",
+        note: "the graph has a fixed iteration count: other inputs lose iterations, get extra ones, or fail",
         help: "compute the whole tensor at once, or use `torch._higher_order_ops.scan`, `torch.nn.GRU` or similar \
                functions, which export as one operator"
             .into(),
@@ -216,7 +216,7 @@ fn shared_write(references: u32, operator: &str) -> Words {
         note: "a traced graph has values, not memory: only the tensor in the write expression changes",
         help: match functional {
             // The tracer records an assignment, `y[0] = v`, as `copy_`.
-            // The methods `copy_`, `fill_` and `zero_` have no variant that returns a new tensor.
+            // `copy_`, `fill_` and `zero_` have no method without `_`.
             "copy" | "fill" | "zero" => {
                 "create a new tensor, for example with `torch.where` or `torch.cat`, and \
                                          derive the other tensors from it"

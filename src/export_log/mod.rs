@@ -40,8 +40,8 @@ pub use remark::{Input, Kind, PythonType, Remark};
 
 /// Returns findings for the faults that an export log reports, at lines of the user's code.
 ///
-/// `name` is the path of the log; the directory of the log, and its parent, are also searched for sources.
-/// The time is linear in the length of `text`. Duplicates are merged.
+/// `name` is the path of the log; its directory, and the parent of this directory, are also searched for the
+/// script that ran the export. Duplicates are merged.
 pub fn read(text: &str, name: &str, sources: &SourceFiles) -> Vec<Finding> {
     remarks(text, name, sources).iter().filter_map(finding::finding).collect()
 }
@@ -67,7 +67,7 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
         merged.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
     }
     let mut merged: Vec<Remark> = merged.into_values().collect();
-    // Drop remarks that do not name the unsupported operator if another remark names it.
+    // Drop remarks about an unnamed unsupported operator if another remark names one.
     let nameless = |kind: &Kind| matches!(kind, Kind::Unsupported { operator, .. } if operator.is_empty());
     if merged.iter().any(|remark| matches!(remark.kind, Kind::Unsupported { .. }) && !nameless(&remark.kind))
     {
@@ -95,7 +95,7 @@ struct Log<'a> {
 }
 
 impl Log<'_> {
-    /// Returns the warnings, except for those in the message of an exception.
+    /// Returns the warnings, except for those in the traceback or the message of an exception.
     fn warnings(&self, chains: &[Chain]) -> Vec<Remark> {
         let mut within = chains.iter().flatten().map(|failure| &failure.lines).peekable();
         let mut remarks = Vec::new();

@@ -19,7 +19,7 @@ pub struct Remark {
     pub log_line: u32,
     /// Text of that line.
     pub log_text: Arc<str>,
-    /// Whether the log attributes the remark to PyTorch's own code instead of the user's code.
+    /// Whether the log attributes the remark to a library, such as PyTorch, instead of the user's code.
     pub in_library: bool,
     /// False if `place` is only a likely cause, found by a search in the sources.
     pub certain: bool,

@@ -110,7 +110,7 @@ impl<'a> Suspects<'a> {
         !class.is_empty() && plain(stem) == plain(class)
     }
 
-    /// Returns path and text of each frame's file, and of the modules that these files import.
+    /// Returns path and text of each unchanged file of a frame, and of the modules that these files import.
     fn texts(&self, callers: &[Frame]) -> Vec<(String, Arc<str>)> {
         let mut found: Vec<(String, Arc<str>)> = Vec::new();
         for frame in callers {

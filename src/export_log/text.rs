@@ -1,4 +1,4 @@
-//! Removal of terminal colors and of line prefixes of CI systems from a log.
+//! Removal of terminal colors, and of line prefixes of CI systems and launchers, from a log.
 
 use std::borrow::Cow;
 
