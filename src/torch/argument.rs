@@ -33,7 +33,7 @@ pub struct TensorLiteral {
 }
 
 impl TensorLiteral {
-    /// Returns the number of elements.
+    /// Returns the number of elements, if it is known.
     pub fn len(&self) -> Option<usize> {
         let by_shape = || self.shape.as_ref().map(|shape| shape.iter().product::<i64>());
         let known = self.elements.as_ref().map(Vec::len);

@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
         finding
     }
 
-    /// Creates a finding about the graph's interface, at a line of the outermost `forward`.
+    /// Creates a finding at the head of the graph, with a line of the outermost `forward`.
     pub fn interface_finding(&self, rule: RuleId, message: impl Into<String>) -> Finding {
         let place = if self.trace.text.is_empty() { Place::File } else { self.header_place() };
         rule.finding(message, place).source(self.forward_source())

@@ -14,9 +14,9 @@ pub fn category(elem: ElemType) -> u8 {
 
 /// Returns the promoted type of two tensors, as `torch.promote_types` does.
 ///
-/// The type of float16 and bfloat16 is float. The type of a signed and an unsigned integer is the narrowest
-/// signed type that represents both, or int64. PyTorch itself promotes no signed type with an
-/// unsigned type wider than uint8.
+/// Returns float for float16 and bfloat16. For a signed and an unsigned integer, returns the narrowest
+/// signed type that represents both, or int64; PyTorch itself promotes no signed type with an unsigned type
+/// wider than uint8.
 pub fn promoted(x: ElemType, y: ElemType) -> ElemType {
     let width = |elem: ElemType| elem.bits().unwrap_or(0);
     let is_mixed_half =

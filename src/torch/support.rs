@@ -3,8 +3,8 @@
 //! The tables follow the exporters' registrations:
 //! `torch/onnx/_internal/torchscript_exporter/symbolic_opset*.py` for the tracing exporter;
 //! `onnxscript/function_libs/torch_lib/ops` and PyTorch's decompositions for the `torch.export` based one.
-//! Unlisted operators count as supported, so an outdated table misses problems instead of raising false
-//! alarms.
+//! Unlisted operators of PyTorch count as supported, so an outdated table misses problems instead of raising
+//! false alarms.
 
 use super::op::Op;
 
@@ -100,7 +100,7 @@ const SPECIAL_FUNCTIONS: [&str; 25] = [
     "zeta",
 ];
 
-/// Polynomial families of `torch.special`, such as `special_shifted_chebyshev_polynomial_t`.
+/// Families of functions of `torch.special`, such as `special_shifted_chebyshev_polynomial_t`.
 const SPECIAL_POLYNOMIALS: [&str; 5] = [
     "chebyshev_polynomial",
     "hermite_polynomial",

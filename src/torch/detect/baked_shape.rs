@@ -9,8 +9,8 @@ use crate::torch::types::Size;
 
 /// Reports constant target shapes where the input dimension is dynamic.
 ///
-/// In graphs with symbolic dimensions, findings are errors, or of level info if a batch is mixed with other axes.
-/// In a trace, where all sizes are static, a fully constant target shape is reported at level info.
+/// In graphs with dynamic dimensions, findings are errors, or of level info if a batch is mixed with other
+/// axes. In a trace, where all sizes are static, a fully constant target shape is reported at level info.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     for (id, node) in context.trace.nodes() {
         let finding = match (&*node.op.namespace, &*node.op.name) {

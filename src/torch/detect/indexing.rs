@@ -198,7 +198,7 @@ fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
         context
             .finding(INDEX_PUT_RANK, id, format!("an indexed assignment uses {} index tensors, one of rank {highest}", ranks.len()))
             .label("assigned through index tensors with more than one axis")
-            .note("the tracing exporter supports only 1-d index tensors here: it fails, or PyTorch crashes")
+            .note("the tracing exporter fails if a slice precedes these index tensors, and in some versions always")
             .help("flatten the indices and the values (`i.reshape(-1)`, after `torch.broadcast_tensors`), or export with `dynamo=True`"),
     )
 }

@@ -15,8 +15,8 @@ use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
 ///
 /// Tracing records tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant that looks like a
 /// literal. Three hints distinguish computed constants from literals: a readable source line that calls
-/// `.item()`; an unused one-element input, together with a literal size that no shape explains; and a number
-/// with unusually many digits.
+/// `.item()` or `.tolist()`; an unused one-element input, together with a literal size that no shape
+/// explains; and a number with unusually many digits.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     if context.trace.origin != Origin::TorchScript {
         return;
@@ -119,7 +119,10 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     ))
 }
 
-/// Returns true for numbers of at most three significant digits, whole numbers, and common formulas.
+/// Returns true for numbers that people write, such as `0.125` and `1 / sqrt(2)`.
+///
+/// These have at most three significant digits, or are whole numbers, square roots or reciprocals of whole
+/// numbers, or common constants with their doubles and reciprocals.
 ///
 /// Comparisons have a tolerance of 1e-5, because PyTorch prints numbers with six digits.
 fn is_written_by_people(number: f64) -> bool {

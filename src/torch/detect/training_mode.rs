@@ -1,4 +1,4 @@
-//! EXP010: dropout or batch normalization exported in training mode.
+//! EXP010: dropout, batch normalization and other layers exported in training mode.
 
 use crate::diag::Finding;
 use crate::diag::rule_ids::TRAINING_MODE;
@@ -9,7 +9,7 @@ use crate::torch::trace::{Node, NodeId, Trace};
 /// Maximum number of further nodes listed in one finding.
 const MAX_RELATED: usize = 8;
 
-/// Reports one finding for each graph, because a single `model.eval()` fixes all layers.
+/// Reports one finding for each graph, because a single `model.eval()` fixes most layers.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     let training: Vec<(NodeId, &str)> =

@@ -33,7 +33,7 @@ struct Loop {
     last: NodeId,
     /// A node that computes with the first element.
     used_by: Option<NodeId>,
-    /// Whether a step depends on the previous one by more than a running sum.
+    /// Whether a step depends on the previous one by more than a running sum, maximum or minimum.
     recurrent: bool,
 }
 
@@ -120,7 +120,7 @@ fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
 
 /// Returns true for independent steps along an axis other than the batch.
 ///
-/// Loops with independent steps over another axis process channels or coordinates, whose number is fixed.
+/// Such loops are assumed to process channels or coordinates, whose number is fixed.
 fn is_of_parts(trace: &Trace, found: &Loop) -> bool {
     trace.origin == Origin::TorchScript && found.over.axis > 0 && !found.recurrent
 }
@@ -181,7 +181,7 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     is_loop.then_some(Loop { over, steps, first, last, used_by, recurrent })
 }
 
-/// Returns true if the step of an element depends on the previous step by more than a running sum.
+/// Returns true if a step depends on the previous one by more than a running sum, maximum or minimum.
 fn needs_before(trace: &Trace, before: &Element, element: &Element) -> bool {
     let of_before = reached(trace, before.value);
     let is_sum = |id: NodeId| matches!(&*trace.node(id).op.name, "add" | "add_" | "maximum" | "minimum");
