@@ -135,7 +135,7 @@ fn input(
             }
         }
         (Argument::List(mut members), true) => {
-            // In PyTorch, -1 keeps the size of an axis. In ONNX, Expand rejects -1, but 1 keeps the size.
+            // For -1, `expand` of PyTorch keeps the size of an axis. ONNX Expand rejects -1, but 1 keeps the size.
             if is_expand(&call.op) {
                 let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
                 kept.for_each(|member| *member = Argument::Int(1));
@@ -271,7 +271,7 @@ fn attribute(
     let trace = builder.trace;
     let refused = || match &given {
         Argument::Value(value) => {
-            format!("`{}` is computed at run time, by `{}`", param.name, trace.value(*value).name)
+            format!("`{}` is not a constant: it is the value `{}`", param.name, trace.value(*value).name)
         }
         _ => format!("its argument `{}` has an unsupported kind", param.name),
     };

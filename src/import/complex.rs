@@ -1,9 +1,9 @@
 //! Complex tensors as two tensors: the real and the imaginary parts.
 //!
 //! Operators that only move elements, or are linear with real factors, are applied to each part. Any other
-//! operator becomes one that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. Inputs of an
-//! `aten.complex` operator alternate between real and imaginary parts; the imaginary part of a real
-//! operand is absent. A complex model input or output is one tensor, with a last axis of size 2.
+//! operator becomes an `aten.complex` operator, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. In the
+//! inputs, the imaginary part of an operand follows the real part, and is absent for a real operand. A
+//! complex model input or output is one tensor, with a last axis of size 2.
 
 use super::argument;
 use super::builder::{Builder, declared};

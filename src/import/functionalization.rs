@@ -30,7 +30,7 @@ impl Builder<'_> {
             at = view.base;
         }
         if self.writes.depth >= MAX_DEPTH {
-            return Err("its views are nested too deeply".to_owned());
+            return Err("it reads views of mutated tensors that are nested too deeply".to_owned());
         }
         self.writes.depth += 1;
         let made = stale.into_iter().rev().try_for_each(|node| {

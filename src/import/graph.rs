@@ -1,4 +1,4 @@
-//! Construction of the `aten` graph: tensors and computed numbers are values, every operator is a node.
+//! Construction of the `aten` graph of a program, in which tensors and computed numbers are values.
 
 use super::builder::Builder;
 use super::imported::Imported;
@@ -10,7 +10,7 @@ use crate::read::pt2::Exported;
 use crate::schema::aten;
 use crate::torch;
 
-/// Builds the graph of a program, with nodes of the domain `aten`.
+/// Builds the graph of a program, most of whose nodes have the domain `aten`.
 pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     let mut builder = Builder::new(&exported.trace);
     builder.inputs(exported)?;

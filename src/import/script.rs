@@ -295,7 +295,7 @@ impl Script<'_> {
         self.taken.insert(name, tensor);
     }
 
-    /// Unpacks a known list, or a list that a node returns; this node gets the members as its outputs.
+    /// Unpacks a known list, or a list that a node returns: its members become the outputs of that node.
     fn unpack(&mut self, node: &Node, mut given: Vec<Argument>) -> Result<(), String> {
         let unknown = "it unpacks a value that is not a known list";
         match given.pop() {
