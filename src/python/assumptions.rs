@@ -124,7 +124,7 @@ impl<'t> Interpreter<'t> {
         are_labels(name) && parameters(function, self.source).iter().any(is_optional)
     }
 
-    /// Returns true for a function that needs labels and computes a loss.
+    /// Returns true for a function that needs labels and computes a loss, in a file that exports nothing.
     pub fn is_of_training(&self, function: Node<'t>) -> bool {
         let needs = |parameter: &Parameter| are_labels(parameter.name) && parameter.default.is_none();
         parameters(function, self.source).iter().any(needs)

@@ -77,7 +77,7 @@ impl<'t> Machine<'t> {
         let name = field(node, "left").map_or("", |left| self.text(left));
         let default = field(node, "right").map(|_| self.variable(name));
         let default = default.map(|value| match value {
-            // `field(default=3)` has an attribute `default`; with `default_factory`, the default is unknown.
+            // `field` returns an instance with an attribute `default`, also for `default_factory`.
             Value::Object(object) if self.heap.instance(object).is_some() => {
                 let instance = self.heap.instance(object);
                 instance.and_then(|instance| instance.get("default").cloned()).unwrap_or_default()

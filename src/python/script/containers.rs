@@ -63,8 +63,8 @@ impl<'t> Machine<'t> {
 
     /// Returns `Some(true)` for objects that are true in a condition because they have no length.
     ///
-    /// These objects are classes, files, and PyTorch modules whose class defines neither `__len__` nor
-    /// `__bool__`. Returns `None` for every object of another kind.
+    /// These objects are classes, files, and PyTorch modules whose class is in the script and has neither
+    /// `__len__` nor `__bool__`. Returns `None` for every object of another kind.
     pub fn is_true_object(&self, value: &Value<'t>) -> Option<bool> {
         match self.heap.get(value.object()?) {
             Object::Class(_) | Object::Scope(_) => Some(true),

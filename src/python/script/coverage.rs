@@ -10,7 +10,7 @@ pub struct Coverage {
     pub is_active: bool,
     /// Whether an export ran, and its model was followed to the end.
     pub is_complete: bool,
-    /// Whether an export was not followed to the end.
+    /// Whether an export was not followed to the end, or may run other code with other arguments.
     pub is_partial: bool,
     statements: FxHashSet<(usize, usize)>,
     functions: FxHashSet<(usize, usize)>,
@@ -39,7 +39,7 @@ impl Coverage {
 
     /// Returns true if exports run the function around a line, but never the statement in it.
     ///
-    /// `line` is 1-based. Returns false if an export was not followed to the end.
+    /// `line` is 1-based. Returns false if [`Coverage::is_partial`] is true.
     pub fn passes_by(&self, root: Node, line: u32, text: &str) -> bool {
         if !self.is_complete || self.is_partial {
             return false;

@@ -99,7 +99,7 @@ fn may_catch(caught: &str, kind: &str) -> bool {
     }
 }
 
-/// Returns true if no statement of the body can raise.
+/// Returns true if the body has only `pass` statements, which cannot raise.
 fn is_certain(body: Option<Node>) -> bool {
     body.is_none_or(|body| children(body).iter().all(|statement| statement.kind() == "pass_statement"))
 }

@@ -234,7 +234,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns true if an exporter certainly uses `torch.export`.
+/// Returns true for `torch.export.export`, and for `torch.onnx.export` with `dynamo=True`.
 fn is_program(call: &ExportCall) -> bool {
     let dynamo = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("dynamo"));
     match call.exporter.as_str() {

@@ -157,7 +157,7 @@ impl<'t> Heap<'t> {
     /// Restores the objects of a snapshot. Objects created after the snapshot stay, so that no
     /// reference is reused.
     ///
-    /// Returns the heap as it was before the call.
+    /// Returns the heap from before the restoration.
     pub fn restore(&mut self, snapshot: &Heap<'t>) -> Heap<'t> {
         let before = self.clone();
         for (chunk, old) in self.chunks.iter_mut().zip(&snapshot.chunks) {

@@ -1,7 +1,7 @@
 //! Abstract execution of a script and the local files that it imports.
 //!
-//! Values are exact as far as the source determines them, and unknown otherwise. Nothing is executed. A fault is
-//! reported only if the statement certainly raises when it runs.
+//! Values are exact as far as the source determines them, and unknown otherwise. Nothing is executed. An
+//! exception is reported only if the statement certainly raises when it runs.
 
 pub mod files;
 pub mod heap;

@@ -131,7 +131,7 @@ impl<'c, 't> Request<'c, 't> {
         self.argument(name).map(|argument| &argument.value)
     }
 
-    /// Returns the value of a parameter, unless it is unknown, has its default, or is `None`.
+    /// Returns the value of the argument bound to a parameter, unless it is unknown or `None`.
     pub fn given(&self, name: &str) -> Option<&'c Value<'t>> {
         self.value(name).filter(|value| !matches!(value, Value::Unknown | Value::None))
     }

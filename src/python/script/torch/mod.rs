@@ -152,7 +152,7 @@ impl<'t> Machine<'t> {
         self.operator(name, args)
     }
 
-    /// Sets a property of autocast for the rest of the script, as a context that does not end.
+    /// Sets a property of autocast, as a context that ends with the current function or `with` statement.
     fn set_autocast(&mut self, name: &str, args: &Args<'t>) {
         let of_cpu = name == "set_autocast_cpu_enabled";
         let (device, value) = match args.positional.as_slice() {

@@ -23,7 +23,7 @@ const FLOATING: &str = "
     sigmoid tanh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh
     atanh erf erfc erfinv reciprocal logit lgamma digamma sinc deg2rad rad2deg";
 
-/// Element-wise functions of two operands.
+/// Element-wise functions of two operands; the third operand of `lerp` is ignored.
 const BINARY: [&str; 20] = [
     "add",
     "sub",
