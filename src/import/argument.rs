@@ -135,7 +135,7 @@ fn input(
             }
         }
         (Argument::List(mut members), true) => {
-            // For -1, `expand` of PyTorch keeps the size of an axis. ONNX Expand rejects -1, but 1 keeps the size.
+            // At -1, `expand` of PyTorch keeps the size. ONNX Expand rejects -1, and keeps the size at 1.
             if is_expand(&call.op) {
                 let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
                 kept.for_each(|member| *member = Argument::Int(1));
