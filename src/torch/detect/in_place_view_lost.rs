@@ -1,4 +1,4 @@
-//! EXP004: an in-place write through a view of a tensor that is read later.
+//! EXP004: an in-place write to memory that is read later through another tensor.
 
 use rustc_hash::FxHashMap;
 
@@ -133,16 +133,17 @@ fn finding(
 ) -> Finding {
     let op = &context.trace.node(id).op;
     let behind = context.describe(stale);
-    let message = format!("`{}` writes to a view of {behind}, and the export loses this write", op.name);
+    let message =
+        format!("`{}` writes to memory that {behind} shares, and the export loses this write", op.name);
     let finding = context
         .finding(IN_PLACE_VIEW_LOST, id, message)
-        .label("written here, through a view")
+        .label("written here")
         .note(format!(
             "the tracing exporter updates only {}: {behind} keeps its old elements in the exported model",
             context.describe(written)
         ))
         .help(format!(
-            "use an out-of-place operator (`y = f(y)` instead of `f_` on a view), or export with `dynamo=True`, \
+            "use an out-of-place operator (`y = f(y)` instead of `f_`), or export with `dynamo=True`, \
              which tracks `{}` through views",
             op.name
         ));

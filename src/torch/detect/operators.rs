@@ -51,7 +51,7 @@ fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
         Support::Custom => context
             .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is a custom operator without an ONNX equivalent"))
             .label("a custom operator")
-            .note("the export fails without a translation, and loading fails if the runtime has no kernel for it")
+            .note("without a translation, the export fails; a translation to a custom operator requires a kernel in the runtime")
             .help("register a translation: `custom_translation_table=` with `dynamo=True`, `register_custom_op_symbolic` without"),
     })
 }
