@@ -292,7 +292,7 @@ fn failed(class: &str, message: &str) -> Words {
             class.rsplit('.').next().unwrap_or(class),
             if message.is_empty() { "" } else { ": " }
         ),
-        note: "no model was written",
+        note: "if the export raised this exception, it wrote no model",
         help: String::new(),
     }
 }

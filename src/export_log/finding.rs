@@ -306,7 +306,7 @@ fn unknown(message: &str) -> Words {
         rule: rule_ids::UNREADABLE_PART,
         level: Level::Info,
         message: format!("unrecognized warning of the tracer: {message}"),
-        note: "the warning matches no supported version of PyTorch",
+        note: "onnx-lint knows the warnings of PyTorch 1.10 to 2.x; the effect of this one is unknown",
         help: "read the warning in the log".into(),
     }
 }
