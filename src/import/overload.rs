@@ -12,8 +12,8 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
     let fits = |signature: &&Signature, numbers: bool| {
         signature.params.iter().zip(given).all(|(param, given)| fits(trace, param, given, numbers))
     };
-    // Prefer an overload whose parameters have exactly the kinds of the arguments. If no overload
-    // matches exactly, a number may be passed for a tensor, or a tensor for a number.
+    // Prefer an overload that takes tensors for tensors, and numbers for numbers. If there is none, a number
+    // may be passed for a tensor, or a tensor for a number.
     let found = candidates().find(|it| fits(it, false)).or_else(|| candidates().find(|it| fits(it, true)))?;
     let input = |(param, given): (&Param, &Argument)| Input {
         name: Some(param.name.into()),

@@ -4,7 +4,7 @@
 
 use super::value::{Dtype, View};
 
-/// Returns true for attributes and methods whose results are no tensors, sizes or elements.
+/// Returns true for attributes and methods whose results are assumed to be plain Python values.
 pub fn is_python_valued(name: &str) -> bool {
     let listed = [
         "dim",
@@ -31,7 +31,7 @@ pub fn is_python_valued(name: &str) -> bool {
     name.starts_with("is_") || name.starts_with("__") || listed.contains(&name)
 }
 
-/// Returns the kind of view that a tensor method returns, or `None` if the method returns a new tensor.
+/// Returns the kind of view that a tensor method returns, or `None` if the method returns no view.
 pub fn view(name: &str) -> Option<View> {
     let views = [
         "view",
@@ -77,7 +77,7 @@ pub fn view(name: &str) -> Option<View> {
 }
 
 /// Returns whether the number of tensors that a function returns depends on a size.
-/// Returns `None` if the function returns one tensor.
+/// Returns `None` for functions that return one tensor, and for `max` and `min`.
 pub fn several(name: &str) -> Option<bool> {
     match name {
         "unbind" | "split" => Some(true),
@@ -259,7 +259,7 @@ pub fn is_tensor_attribute(name: &str) -> bool {
         || TENSOR_METHODS.split_whitespace().any(|method| method == name)
 }
 
-/// Tensor methods that the functions of this file do not classify.
+/// Further names of tensor methods.
 const TENSOR_METHODS: &str = "
     acos acosh add addbmm addcdiv addcmul addmm addmv addr align_to allclose amax amin angle arccos
     arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bernoulli

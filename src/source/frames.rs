@@ -15,7 +15,8 @@ pub struct Frame {
 
 /// Returns the frames of a recorded stack, innermost first.
 ///
-/// Parses two formats of stacks, and skips all lines that are in neither format.
+/// Parses two formats of stacks, and skips lines that are in neither format. If a stack has both formats,
+/// returns only the frames of tracebacks.
 ///
 /// - A Python traceback, outermost frame first, with the code on the next line: `File "net.py", line 11, in forward`.
 ///   The metadata `pkg.torch.onnx.stack_trace`, and `stack_trace` of a `.pt2`, have this format.

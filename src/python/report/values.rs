@@ -305,8 +305,8 @@ pub fn training(what: &str, why: &str, help: Help) -> Words {
 
 /// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // A condition gets no fix, because the fixed condition would branch on a tensor. A call of `int` gets no
-    // fix, because the fixed code would not truncate the number.
+    // Only expression and return statements get a fix: a fixed condition would branch on a tensor. A call of
+    // `int` gets no fix, because the fixed code would not truncate the number.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);
