@@ -16,7 +16,7 @@ impl Cx<'_> {
         };
         if self.samples.traced != 1 {
             return mixes(format!(
-                "it operates along the batch axis, which has {} samples in the traced model",
+                "it computes the {} samples of the traced model together or differently",
                 self.samples.traced
             ));
         }
@@ -106,7 +106,7 @@ impl Cx<'_> {
                 let traced = self.samples.traced;
                 if operand.dims()?.get(axis) != Some(&Some(1)) {
                     return match traced {
-                        1 => unknown("the size of an axis is unknown or 0"),
+                        1 => unknown("the size of an axis is not known to be 1"),
                         _ => {
                             mixes(format!("it combines the samples with a value traced for {traced} samples"))
                         }
@@ -150,6 +150,6 @@ impl Cx<'_> {
 fn known(dims: &[OldDim]) -> Result<Vec<i64>> {
     match dims.iter().map(|dim| dim.filter(|&dim| dim > 0)).collect::<Option<Vec<i64>>>() {
         Some(dims) => Ok(dims),
-        None => unknown("a size that the rewrite needs is not known"),
+        None => unknown("a size that the rewrite needs is unknown or 0"),
     }
 }

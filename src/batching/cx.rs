@@ -23,7 +23,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Creates a `--dynamic` request from inputs with sample axes, and the number of traced samples.
+    /// Creates a request of the rule of `--dynamic`: inputs with sample axes, and the traced batch size.
     pub fn new(inputs: Vec<(ValueId, usize)>, traced: i64) -> Self {
         Samples { inputs, traced, by: crate::diag::rule_ids::DYNAMIC_AXIS }
     }
@@ -76,7 +76,7 @@ pub(super) struct Scope {
     pub patch: Patch,
     /// Replacements of traced values; a value without an entry is unchanged.
     pub items: FxHashMap<ValueId, It>,
-    /// Views that were already emitted, keyed by input, operator and argument.
+    /// Emitted views that can be reused, keyed by input, operator and argument.
     pub converted: FxHashMap<(It, &'static str, Vec<i64>), It>,
     /// Integer constants that were already emitted, keyed by elements and by whether they are scalars.
     pub ints: FxHashMap<(Vec<i64>, bool), It>,
@@ -86,7 +86,7 @@ pub(super) struct Scope {
     pub size: Option<It>,
     /// Node that is being rewritten.
     pub node: Option<NodeId>,
-    /// Nodes that the patch replaces, or keeps with changed operands.
+    /// Traced nodes that the patch already replaces or keeps.
     pub emitted: FxHashSet<NodeId>,
 }
 

@@ -86,7 +86,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Adds a node to the patch, at the position of the current node.
+    /// Adds a node to the patch, at the position of the current node, or else at the start of the graph.
     fn push(&mut self, form: PatchOp, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let origin = self.scope.node.into_iter().collect();
         let rule = matches!(form, PatchOp::New { .. }).then(|| self.code());

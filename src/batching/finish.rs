@@ -8,7 +8,7 @@ use super::obstacle::{Reason, Result, unsupported};
 use crate::edit::{Change, Item, NewId, Patch, PatchNode, PatchOp, Site};
 use crate::graph::{Def, NodeId, ValueId, scopes};
 
-/// Converts the outputs of the model to the layouts that callers expect: all samples, in order.
+/// Converts the outputs of the model to final layouts: shared, or with one block of an axis per sample.
 pub(super) fn outputs(cx: &mut Cx) -> Vec<(ValueId, Layout)> {
     let values: Vec<ValueId> = cx.model.graphs[cx.model.main].outputs.iter().map(|port| port.value).collect();
     let mut found = Vec::new();
@@ -36,7 +36,7 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
         (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
         (Layout::Stacked, _) => {
             return unsupported(format!(
-                "the output `{name}` has no axis that holds the samples: the batch axis is removed, or merged into another"
+                "the output `{name}` has no axis that holds the samples, for example because the batch axis is removed"
             ));
         }
         (Layout::Shared, Some([Some(first), ..])) if *first == cx.samples.traced => {
@@ -63,7 +63,7 @@ pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
     let made = cx.model.producer(value).filter(|&(node, _)| cx.model.nodes[node].graph == cx.scope.graph);
     let name = &cx.model.values[value].name;
     let Some((node, _)) = made else {
-        return unsupported(format!("the output `{name}` is an input or a constant"));
+        return unsupported(format!("no node of its graph produces the output `{name}`"));
     };
     if is_captured(cx, value) {
         return unsupported(format!("a subgraph reads the output `{name}` in another layout"));

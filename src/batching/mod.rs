@@ -1,14 +1,14 @@
 //! Batching: rewrites a model that was traced on one batch so that it runs on `N` samples.
 //!
-//! Batching is `vmap` on a graph. A value is carried if it differs between samples, and shared otherwise. The
-//! [`Layout`] of a carried value is the position of its sample axis. The batching rule of an operator
+//! Batching is `vmap` on a graph. A value is carried if it may differ between samples, and shared otherwise.
+//! The [`Layout`] of a carried value is the position of its sample axis. The batching rule of an operator
 //! (`rules/`) receives the layouts of the operands. The rule emits nodes that compute the results of `N`
 //! independent samples, and sets the layouts of the results. Because no rule mixes samples, the rewritten
 //! model returns `N` results of the traced model by construction.
 //!
-//! If an operator has no rule, or if its rule cannot prove the rewrite correct, an [`Obstacle`] is returned,
-//! and the model is unchanged. Analysis and rewrite are one pass, so that `onnx-lint --dynamic` and
-//! `onnx-fix` report the same obstacles.
+//! If the operator of a node with carried inputs has no rule, or if the rule cannot prove the rewrite
+//! correct, an [`Obstacle`] is returned, and the model is unchanged. Analysis and rewrite are one pass, so
+//! that `onnx-lint --dynamic` and `onnx-fix` report the same obstacles.
 
 mod body;
 mod convert;
@@ -38,7 +38,7 @@ pub struct Batched {
     pub patches: Vec<Patch>,
     /// The layout of each output of the main graph, in order.
     pub outputs: Vec<(ValueId, Layout)>,
-    /// Every value that differs between samples, with its layout, sorted by value.
+    /// Every carried value, with its layout, sorted by value.
     pub carried: Vec<(ValueId, Layout)>,
 }
 

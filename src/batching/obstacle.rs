@@ -9,9 +9,9 @@ pub enum Kind {
     Fixes,
     /// The node combines elements of several samples.
     Mixes,
-    /// No batching rule supports this use of the operator.
+    /// No batching rule supports this use of the operator, or the model output has no sample axis.
     Unsupported,
-    /// A rank, size or constant that the proof needs is unknown.
+    /// The proof fails, mostly because a rank, size or constant is unknown.
     Unknown,
 }
 

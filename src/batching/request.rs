@@ -33,7 +33,7 @@ impl std::str::FromStr for FreeDim {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
         let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
-        let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not a number"))?;
+        let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not an integer"))?;
         let (name, holds) = match name.rsplit_once(':') {
             Some((name, "samples")) => (name, Some(AxisRole::Samples)),
             Some((name, "size")) => (name, Some(AxisRole::Size)),
@@ -71,7 +71,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns the traced size; `None` if no axis of the group is static.
+    /// Returns the traced size; `None` if no axis of the group has a static size above 0.
     ///
     /// # Errors
     /// Returns two of the static sizes if they differ.

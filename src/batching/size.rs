@@ -2,9 +2,9 @@
 //!
 //! Shape inference propagates a dynamic size through the model, but a Reshape may hard-code the traced size.
 //! To find the traced size in the target shape, the input shape and the target shape are split, from the
-//! left, into groups of axes with equal products. If only one target axis of a group has a size other than 1,
-//! that target axis gets the size of the input axes of the group at run time. If a group has several target
-//! axes with other sizes than 1, the Reshape is unchanged, and a later check reports it.
+//! left, into groups of axes with equal products. In a group with the dynamic size, exactly one target axis
+//! must have a size other than 1. This axis gets the size of the input axes of the group at run time (0 or
+//! -1). If that is not possible, the Reshape is unchanged, and a later check reports it.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
 }
 
 /// Returns the target shape with the size copied (0) or inferred (-1) instead of hard-coded.
-/// Returns `None` if the axis with the size cannot be identified in the target shape.
+/// Returns `None` if the axis with the size cannot be identified in the target shape, or not replaced.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();

@@ -38,7 +38,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Rewrites a node. The error is `None` if a previous obstacle left an operand without a layout.
+    /// Rewrites a node.
+    /// The error is `None` if a previous obstacle left a value that the node reads without a layout.
     fn node(&mut self, id: NodeId) -> std::result::Result<(), Option<Reason>> {
         let model = self.model;
         let node = &model.nodes[id];
@@ -56,7 +57,7 @@ impl Cx<'_> {
         rules::apply(self, id).map_err(Some)
     }
 
-    /// Replaces the outputs by constants if their elements are inferred, and thus equal for all samples.
+    /// Replaces the outputs by constants if the elements of all of them are inferred; returns true if so.
     fn constant_outputs(&mut self, id: NodeId) -> bool {
         let outputs: Vec<ValueId> = self.model.nodes[id].outputs.iter().flatten().copied().collect();
         let facts = self.facts;

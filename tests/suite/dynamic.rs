@@ -250,7 +250,7 @@ fn first_node_that_mixes_samples_is_reported() {
     refused(
         "g (float[2,4] x) => (y) <int64[1] a = {0}> { y = ReduceMean <axes = [0]> (x) }",
         &["x:0=N"],
-        "it operates along the batch axis, which has 2 samples",
+        "it computes the 2 samples of the traced model together or differently",
     );
     refused(
         "g (float[1] x) => (y) { y = ReduceSum <keepdims = 0> (x) }",

@@ -6,7 +6,7 @@ use super::super::obstacle::{Result, unsupported};
 use crate::graph::NodeId;
 
 /// Rewrites a broadcasting operator.
-/// If the sample axes of the operands do not align, the samples are stacked.
+/// The node is kept if the sample axes of the operands can align; otherwise, the samples are stacked.
 pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
         return unsupported("broadcasting before opset 7 is not supported");
@@ -58,9 +58,7 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Returns the common layout of the carried operands, if it has axis 0 of the result and `post` > 1.
-///
-/// Returns `None` if carried operands have different layouts, an axis other than 0, or `post` 1.
+/// Returns the common layout of the carried operands, if it has axis 0, `pre` 1 and `post` > 1.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
@@ -107,10 +105,11 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Replaces each shared operand that has equal slices for all traced samples by one slice.
+/// Replaces each shared constant that has equal slices for all traced samples by one slice.
 ///
-/// Returns the new operands and the layout. Returns `None` if the slices of a shared operand differ, if the
-/// sample axes of the carried operands do not align, or if the traced batch size is 1.
+/// Returns the new operands and the layout. Returns `None` if the traced batch size is 1, if the carried
+/// operands do not align in an axis that only holds the samples, or if the size of this axis may exceed 1 in
+/// another shared operand.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;

@@ -16,7 +16,7 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
     cx.bind_outputs(id, &made, &layouts)
 }
 
-/// Moves the samples of each of these inputs to its batch axis; returns the layout of the last input.
+/// Moves the samples of each input in `inputs` to its batch axis; returns the layout of the last one.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();
     for &(input, axis) in inputs {

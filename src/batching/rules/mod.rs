@@ -1,9 +1,9 @@
 //! Batching rules, one for each operator or family of operators.
 //!
-//! A rule is called for a node that reads a value that differs between samples, as an operand or in a
-//! subgraph. The rule emits nodes that compute the outputs for each of `N` samples independently, and binds
-//! every output to a layout. A rule keeps a node that does not operate along the sample axis. For a node that
-//! operates along the sample axis, the rule moves the samples to a leading axis, and shifts the axes of the
+//! A rule is called for a node that reads a carried value, as an operand or in a subgraph, unless its outputs
+//! are inferred constants. The rule emits nodes that compute the outputs for each of `N` samples
+//! independently, and binds every output to a layout. Most rules keep a node that does not operate along the
+//! sample axis. For other nodes, most rules move the samples to a leading axis, and shift the axes of the
 //! node. A rule returns an error if it cannot prove the rewrite correct.
 
 mod broadcast;
@@ -27,7 +27,7 @@ use super::obstacle::{Result, mixes, unsupported};
 use crate::graph::{Node, NodeId};
 use table::{Family, family};
 
-/// Rewrites a node that reads a value that differs between samples.
+/// Rewrites a node that reads a carried value.
 pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
     let node = &cx.model.nodes[id];
     if cx.model.callee(id).is_some() {
@@ -44,7 +44,7 @@ pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 /// Checks that all samples can share the outputs of a node whose inputs are all shared.
-/// Random operators are not supported, because they would have to generate numbers for each sample.
+/// Fails for random operators, because each sample needs its own numbers.
 pub fn shared(node: &Node) -> Result<()> {
     let draws = [
         "RandomNormal",
@@ -60,12 +60,12 @@ pub fn shared(node: &Node) -> Result<()> {
     }
 }
 
-/// Checks that only the first input differs between samples.
+/// Checks that no input but the first is carried.
 pub(super) fn only_first(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0])
 }
 
-/// Checks that only the inputs `allowed` differ between samples.
+/// Checks that only inputs in `allowed` are carried.
 pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
     for (at, input) in cx.model.nodes[id].inputs.iter().enumerate() {
         if let Some(value) = *input

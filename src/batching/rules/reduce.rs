@@ -151,7 +151,7 @@ pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     // An axis of size 1 does not affect mean and deviation, so it can be removed from the axes.
     let Layout::Axis { axis, pre: 1, post: 1 } = operand.layout else {
-        return mixes("it normalizes over an axis that holds several samples");
+        return mixes("the samples share an axis with other elements, or have been moved to a new axis");
     };
     if cx.samples.traced != 1 {
         return mixes("it normalizes over the samples");
@@ -180,7 +180,7 @@ pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// Rewrites QuantizeLinear and DequantizeLinear, which have one scale, or scales along an axis.
+/// Rewrites QuantizeLinear and DequantizeLinear, except with scales of rank 2 or higher.
 pub fn quantize(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

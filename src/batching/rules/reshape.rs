@@ -17,7 +17,7 @@ pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     let shape = cx.required(id, 1)?;
     if cx.int(id, "allowzero") == Some(1) {
-        return unknown("its target shape is not known, and `allowzero` is set");
+        return unknown("not all sizes are known to be above 0, and `allowzero` is set");
     }
     let target = cx.const_ints(id, 1);
     let leads = cx.out_dims(id).is_some_and(|dims| dims.first() == Some(&Some(1)));
@@ -116,6 +116,6 @@ pub fn flatten(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     match by_numbers(cx, id, &operand)? {
         Some((item, layout)) => cx.bind_outputs(id, &[Some(item)], &[layout]),
-        None => unknown("not all sizes of its input are known"),
+        None => unknown("not all sizes of its input are known to be above 0"),
     }
 }

@@ -1,4 +1,4 @@
-//! Resize, Upsample and AffineGrid, whose sizes include the batch size.
+//! Resize, Upsample and AffineGrid, whose sizes or scales can include the batch axis.
 
 use super::super::cx::{Cx, It};
 use super::super::emit::attr_int;
@@ -23,7 +23,7 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
     let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
     if is_resized && policy.is_some_and(|policy| policy != "stretch") {
-        return mixes("it keeps the aspect ratio of all axes, including the batch axis");
+        return mixes("it keeps the aspect ratio of several axes, including the batch axis");
     }
     if is_resized {
         match sizes {

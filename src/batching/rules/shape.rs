@@ -121,7 +121,8 @@ pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Rewrites Attention if its mask is shared or has a batch axis.
+/// Rewrites Attention.
+/// A shared mask must broadcast over the batch axis; any other mask must hold the samples as the inputs do.
 pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
     const ALL: &[(usize, usize)] = &[(0, 0), (1, 0), (2, 0), (4, 0), (5, 0)];
     only(cx, id, &[0, 1, 2, 3, 4, 5])?;
@@ -134,7 +135,7 @@ pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
             other => leads && other == layout,
         };
         if !is_fit {
-            return unknown("its mask has the samples in a different axis");
+            return unknown("its mask does not match the samples of its inputs");
         }
     }
     let outputs = cx.keep(id, items);

@@ -17,7 +17,7 @@ pub enum Family {
     /// The operands broadcast to one shape.
     Broadcast,
     /// The operator has a batch axis in each input of `inputs`, and in each output.
-    /// Inputs that `inputs` does not list are shared.
+    /// Inputs that `inputs` does not list must be shared.
     Lead {
         /// Position and batch axis of each input that has a batch axis.
         inputs: &'static [(usize, usize)],
