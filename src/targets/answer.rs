@@ -43,9 +43,11 @@ pub struct Query<'a, H: Host> {
 
 impl Profile {
     /// Returns whether the target supports a node.
-    /// Stronger evidence takes precedence; for equal evidence, lines that exclude a node come first. Support
-    /// is unknown if no line, supported domain or complete list covers the node. Support is also unknown if
-    /// the condition of a line is undecided, unless another line with the same evidence and verdict applies.
+    ///
+    /// Stronger evidence takes precedence; for equal evidence, lines that exclude a node come first. Among
+    /// lines of equal evidence and verdict, a line that applies decides; if none applies and one is
+    /// undecided, support is unknown. It is also unknown if no line, supported domain or complete list
+    /// covers the node.
     pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in EvidenceKind::ALL {

@@ -48,6 +48,7 @@ pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Ju
 }
 
 /// Returns the inputs with dynamic dimensions that the target requires to be static.
+/// Inputs of unknown rank are included; inputs with a default value are not.
 pub fn free_inputs(model: &Model, facts: &Facts, profile: &Profile) -> Vec<ValueId> {
     let Some(free) = &profile.fixed else { return Vec::new() };
     let is_free = |value: &ValueId| {

@@ -86,7 +86,7 @@ pub(super) struct Line {
     pub because: Option<Arc<str>>,
 }
 
-/// Statement that the listed operators are the only supported ones, according to one kind of evidence.
+/// Statement that only the listed operators and domains are supported, by one kind of evidence.
 #[derive(Clone, Debug)]
 pub(super) struct Closed {
     pub evidence: Arc<Evidence>,
@@ -120,7 +120,7 @@ pub struct Profile {
     /// Axes that may be dynamic if all other axes of inputs must be static; `None` if all axes may be
     /// dynamic.
     pub fixed: Option<Vec<i64>>,
-    /// Evidence, in the order of the file.
+    /// Evidence of the whole target, then of the version, each in the order of the file.
     pub evidence: Vec<Arc<Evidence>>,
     /// Lines by domain and operator.
     pub(super) lines: FxHashMap<Arc<str>, FxHashMap<Arc<str>, Vec<Line>>>,

@@ -10,7 +10,7 @@ from conformance import tools
 
 from . import cases, judge, learn, runtimes, written
 
-# Text in the outcome of a case that the runtime rejects as unsupported; outcomes of other failures lack this text.
+# Text in the outcome of a case that counts as rejected: for ONNX Runtime, a missing kernel; otherwise, any error.
 REFUSED = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
 
 
@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("runtime", choices=sorted({runtime.name for runtime in known}))
     parser.add_argument("version", nargs="?", help="a pinned version [default: the newest]")
     parser.add_argument("--python", type=Path, help="Python interpreter with the runtime, instead of a separate environment")
-    parser.add_argument("--judge", action="store_true", help="only evaluate the existing profile; write nothing")
+    parser.add_argument("--judge", action="store_true", help="only evaluate the existing target file; do not change it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     versions = [runtime for runtime in known if runtime.name == arguments.runtime]

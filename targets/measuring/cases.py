@@ -16,7 +16,7 @@ from . import features, variants
 
 FOLDER = tools.WORK / "target-cases"
 
-# Opsets besides the test's own: those of runtimes a few years old and of older devices.
+# Opsets besides the test's own: those of new runtimes, of runtimes a few years old, and of older devices.
 OPSETS = (26, 19, 13)
 
 
@@ -108,7 +108,7 @@ def varied(tests, jobs: int) -> list[Case]:
 
 
 def _is_plain(test) -> bool:
-    """Returns true if all values are nonempty tensors of NumPy types, and the model imports ai.onnx.
+    """Returns true if all inputs and outputs are nonempty tensors of NumPy types, and the model imports ai.onnx.
 
     Emptiness is rarely known statically in real models, so no line of a target file could depend on it.
     """
@@ -143,7 +143,7 @@ def _varied(test) -> list[dict]:
 
 
 def _variants(model, feeds):
-    """Yields the model as it is, and with constants for all inputs but the first.
+    """Yields the model as it is and, if all inputs are numeric, with constants for all inputs but the first.
 
     In real models, weights and sizes are constants.
     """

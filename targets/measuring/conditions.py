@@ -37,7 +37,7 @@ def is_type(name: str) -> bool:
 
 
 def literals(many) -> list[Literal]:
-    """Returns the conditions on single facts that at least one of `many` fulfills."""
+    """Returns conditions that compare a fact with its value in one of `many`: ==, and for numbers also <= and >=."""
     found = []
     for name, told in sorted({(name, json.dumps(value)) for facts in many for name, value in facts.items()}):
         value = json.loads(told)

@@ -10,9 +10,9 @@ from conformance import tools
 
 @functools.cache
 def epochs() -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Returns, by (domain, name), the versions of each operator, oldest first, as pairs (since, epoch).
+    """Returns, by (domain, name), the versions of the operators of ai.onnx and ai.onnx.ml: pairs (since, epoch).
 
-    The epoch of a version is the first version with the same semantics.
+    The oldest version comes first. The epoch of a version is the first version with the same semantics.
     """
     found = {}
     for domain, file in (("", "onnx.rs"), ("ai.onnx.ml", "ml.rs")):

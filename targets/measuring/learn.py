@@ -5,14 +5,15 @@ The rules, for the versions of an operator with equal semantics:
   passed that differs only in element types.
 - An opset is not supported if cases at this opset were rejected, no case at this opset passed, and a case passed that
   differs only in the opset.
-- A condition, or a pair of conditions, is not supported if rejected cases of several tests fulfill it and no passed
-  case does.
-- If only a single test was rejected, support is unknown.
-- If none of these rules applies, the operator is supported, in the element types of the passed cases.
+- A condition, or a pair of conditions, is not supported if cases of several tests fulfill it and all of these cases
+  were rejected.
+- If only a single test was rejected, or if a case failed in another way, support is unknown.
+- If none of these rules applies, the operator is supported, in the element types of the passed cases. If these rules do
+  not explain many failures, it is supported only under conditions that no unexplained case fulfills.
 
 A failed model of several nodes does not tell which node caused the failure. If no case with the operator of a node
 passed, that node is the cause of the failure. In the other failed models, the cause is the fact about the nodes of an
-operator that most of these models share and that no passed case has.
+operator that no passed case has and that the models of the largest number of tests share.
 """
 
 import itertools
@@ -21,7 +22,8 @@ from collections import defaultdict
 
 from .conditions import Literal, holds, is_type, literals, plausible, text
 
-# Maximum number of conditions derived for an operator; further differences are considered noise.
+# Maximum number of conditions derived for an operator, besides those on one element type or opset. Further differences
+# are considered noise.
 MOST_LINES = 6
 # Maximum ratio of unexplained failures to passed cases. Above this ratio, the operator counts as supported only under
 # conditions that hold for none of the unexplained failures.
@@ -177,7 +179,7 @@ def _types_taken(types, ran):
 
 
 def _best(ran, left):
-    """Returns the condition on one or two facts that no case in `ran` and the most cases in `left` fulfill."""
+    """Returns a condition on one or two facts that no case in `ran` fulfills, but many cases in `left`."""
     missing = [facts for _, facts, _ in left]
     masks = [(_mask(literal, missing), _mask(literal, ran), literal) for literal in literals(missing)]
     found = [(bad, [literal]) for bad, good, literal in masks if not good]
@@ -199,7 +201,7 @@ def _mask(literal, many) -> int:
 
 
 def _purely(taken, ran, mixed):
-    """Yields conditions that only passed cases fulfill; none of them is on a dtype."""
+    """Yields conditions that no case in `mixed` fulfills: `taken`, and one fact that is not a dtype."""
     pure = [literal for literal in literals(ran) if not is_type(literal.name)
             and not any(holds([*taken, literal], facts) for facts in mixed)]
     left = ran

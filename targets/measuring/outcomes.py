@@ -51,7 +51,7 @@ class OpenCV:
 
 
 class OpenVINO:
-    """OpenVINO's CPU plugin, in the precision of the model."""
+    """OpenVINO's CPU plugin, with float32 as the precision of inference."""
 
     def __init__(self):
         import openvino
@@ -108,7 +108,7 @@ def _difference(want, have, rtol, atol):
     if have.dtype != want.dtype:
         return f"type {have.dtype} for {want.dtype}"
     if want.dtype.kind in "fc" and want.size:
-        # Rounding differs between runtimes; the absolute tolerance is relative to the largest element.
+        # Rounding differs between runtimes; the absolute tolerance is at least 1e-4 of the largest finite element.
         finite = np.abs(want[np.isfinite(want)])
         rtol, atol = max(rtol, 1e-3), max(atol, 1e-4 * float(finite.max(initial=0)))
     return None if np.allclose(have, want, rtol=rtol, atol=atol, equal_nan=True) else "values"
