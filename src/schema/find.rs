@@ -111,7 +111,7 @@ pub fn with_attributes<'a>(
     later.find(has_all).unwrap_or(schema)
 }
 
-/// Returns the domains that have an operator of this name.
+/// Returns the domains in [`DOMAINS`] that have an operator of this name.
 pub fn domains_of(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |domain: &&Domain| !versions(domain.name, name).is_empty();
     DOMAINS.iter().filter(has).map(|domain| domain.name)

@@ -16,7 +16,8 @@ pub struct Illegal {
     /// The obstacle.
     pub obstacle: Obstacle,
     /// First opset, after the checked one, without this obstacle; `None` if there is no such opset.
-    /// If the operator exists at the checked opset, later versions with other semantics are ignored.
+    /// If the operator exists at the checked opset and is not deprecated there, later versions with other
+    /// semantics are ignored.
     pub since: Option<u16>,
 }
 

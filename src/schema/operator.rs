@@ -21,14 +21,14 @@ pub struct Operator {
     pub operands: Operands,
 }
 
-/// Kind of computation, which determines the run time.
+/// Kind of computation, by which the cost model estimates the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Changes or reads only the shape of a tensor, or renames it.
+    /// Moves no elements: changes or reads only a shape, passes a value on, or is a constant.
     View,
     /// Copies elements without arithmetic.
     Move,
-    /// Computes each element from one element of each operand.
+    /// Computes each element at a small constant cost, mostly from one element of each operand.
     Elementwise,
     /// Computes each element from several elements.
     ///
@@ -55,13 +55,13 @@ pub enum Moves {
 
 /// Whether an integer or boolean operator has an equal result if it runs in a wider type.
 ///
-/// The inputs are cast to the wider type, and the result is cast back. For floating-point types, the results
-/// in both types are equal up to rounding for any operator.
+/// The inputs are cast to the wider type, and the result is cast back. For floating-point types, this
+/// property is ignored: the results of any operator are assumed to be equal up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     /// The results are equal: the operator moves, selects or compares elements, or only changes signs.
     Exact,
-    /// The results are equal, because integers wrap around and the cast drops the upper bits.
+    /// The results are equal in a wider integer type, because the cast back drops the upper bits.
     Wraps,
     /// The results are equal if the wider type is an integer type.
     Widens,

@@ -47,7 +47,7 @@ pub fn written_for(op: &OpUse, opset: u16) -> Option<u16> {
                 _ if schema.since > opset && is_deprecated => None,
                 _ if schema.since > opset => Some((schema.since - opset, schema.since)),
                 Some(last) if last < opset => Some((opset - last, last)),
-                // Skip the version at `opset`: it is valid only for a Resize without region of interest.
+                // Skip the version at `opset`: only a Resize without region of interest gets here.
                 _ => None,
             }
         });

@@ -3,7 +3,7 @@
 //! In rules and graphs, the operators have the domain `aten` and names such as `relu` or `add.Tensor`.
 //! Tensor parameters are inputs, as are sizes, indices and numbers that a graph may compute
 //! ([`Param::is_input`]). All other parameters are attributes.
-//! Number attributes are 0-d tensors, because floats of ONNX attributes have less precision than those of PyTorch.
+//! In graphs, a float attribute is a tensor of doubles: float attributes of ONNX have less precision.
 
 mod parse;
 mod schemas;

@@ -74,7 +74,7 @@ fn schema(signature: &Signature) -> Schema {
     }
 }
 
-/// Names of index and mask parameters, which are never complex.
+/// Names of parameters that are never complex: conditions, indices, masks and counts.
 const PLACES: [&str; 5] = ["condition", "index", "indices", "mask", "repeats"];
 
 /// Returns true if the argument of a parameter may be complex.

@@ -5,9 +5,9 @@
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
 `steps.tsv`, the reviewed steps between versions, and whether each ends an epoch; `values.tsv`, the
-allowed values of attributes and inputs. The generator fails if a version of an operator rejects nodes
-that the previous version accepts, and `steps.tsv` has no row for the two versions; review the change
-and add a row.
+allowed values of attributes and inputs. If a version of an operator rejects nodes that the previous
+version accepts, apart from their types, and `steps.tsv` has no row for the two versions, the generator
+fails: review the change and add a row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SPATIAL_LISTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
 
 def registered() -> list[Op]:
-    """Returns all operators of the `onnx` package."""
+    """Returns all versions of all operators of the `onnx` package."""
     return [from_registry(schema) for schema in defs.get_all_schemas_with_history()]
 
 
