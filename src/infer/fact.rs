@@ -214,7 +214,7 @@ impl Fact {
         }
     }
 
-    /// Returns the type as schemas represent it, or `None` for an unknown type, a map or an opaque value.
+    /// Returns the type; `None` for unknown types and types that [`ValueType`] lacks, such as maps.
     pub fn value_type(&self) -> Option<ValueType> {
         Some(match self {
             Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),

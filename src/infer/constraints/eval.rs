@@ -132,11 +132,11 @@ impl Scope<'_> {
                 known(constants?.iter().filter(|&&n| n == of).count())
             }
             "first" | "last" => part(function, &arg(0)?, &arg(1)?),
-            // If the first argument is an absent attribute, the second argument is the default.
+            // Returns the second argument if the first one is unknown, such as an absent attribute.
             "or" => arg(0).or_else(|| arg(1)),
             "select" => select(&arg(0)?, &arg(1)?),
             "axes" => Some(Value::Ints(from_start(&arg(0)?, arg(1)?.as_int()?)?)),
-            // `bits` returns the width of the element type with this `TensorProto.DataType` number.
+            // `bits` returns the width in bits of the element type with this `TensorProto.DataType` number.
             "bits" => bits(elem(arg(0)?.as_int()?)?),
             "is_output_type" => self.is_output_type(arg(0)?.as_int()?),
             "without" => {
@@ -273,7 +273,7 @@ fn distinct(list: &[Size]) -> Option<Answer> {
     Some(decided(constants.windows(2).all(|pair| pair[0] != pair[1])))
 }
 
-/// Maximum number of elements of a computed list.
+/// Maximum length of a list that `iota` returns.
 const MAX_LIST: i64 = 1 << 20;
 
 /// Returns the integers from 0 to `limit - 1`.

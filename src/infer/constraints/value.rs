@@ -50,7 +50,7 @@ impl Value {
         if let Value::Ints(sizes) = self { Some(sizes) } else { None }
     }
 
-    /// Returns true if no element is unknown, and the value is short enough for a message.
+    /// Returns true if no element is unknown, and a list of numbers is short enough for a message.
     pub fn is_known(&self) -> bool {
         const MAX_SHOWN: usize = 8;
         match self {

@@ -37,9 +37,10 @@ impl<'m> Driver<'m> {
         Some(states.into_iter().chain(scanned).collect())
     }
 
-    /// Returns the number of iterations of a `Loop`: its trip count if the condition is never false.
-    /// If the condition may be false, returns a new symbol for axis 0 of the first scan output, or `None`
-    /// without scan outputs.
+    /// Returns the number of iterations of a `Loop`.
+    ///
+    /// The number is the trip count, if known and the condition is never false; otherwise, a new symbol for
+    /// axis 0 of the first scan output, or `None` without scan outputs.
     fn steps(&mut self, id: NodeId, node: &Node, body: GraphId, first: usize) -> Size {
         let count = self.trip_count(node, body);
         if let Some((count, true)) = count {
@@ -226,7 +227,9 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Reports an axis of `scan_output_axes` that the scan output lacks: it has one axis more than a slice.
+    /// Reports an axis of `scan_output_axes` that the scan output lacks.
+    ///
+    /// A scan output has one axis more than its slices.
     fn check_output_axes(&mut self, id: NodeId, axes: &[i64], slices: &[Fact]) {
         let lacks = |(&axis, slice): (&i64, &Fact)| {
             let rank = slice.rank().and_then(|rank| i64::try_from(rank).ok()).map(|rank| rank + 1);

@@ -35,7 +35,7 @@ impl Format {
         Format { exponent_bits, mantissa_bits, bias, max, overflow, nan, negative_zero: true }
     }
 
-    /// Returns the format of a float element type stored as codes; `None` for types not stored as codes.
+    /// Returns the format of a float element type stored as codes; `None` for other types.
     pub(super) fn of(elem: ElemType) -> Option<Format> {
         let fnuz = |format| Format { negative_zero: false, ..format };
         Some(match elem {

@@ -32,8 +32,8 @@ const MAX_KEPT_IN_ALL: usize = 64 << 20;
 /// Cost limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size in bytes of a stored tensor that is read, and of the accumulated outputs of a loop.
-    /// The same number limits the elements of a computed tensor.
+    /// Maximum size in bytes of an initializer or tensor attribute that is read, and of the accumulated
+    /// outputs of a loop. The elements of a computed tensor are limited to this number, and to `work`.
     pub bytes: usize,
     /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,

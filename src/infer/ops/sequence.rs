@@ -148,7 +148,9 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Returns the part sizes from the second input, if their number is known.
+/// Returns the part sizes from the second input; each size may be unknown.
+///
+/// Returns `None` if the number of parts is unknown or too large.
 fn part_sizes(cx: &Cx, whole: &Size) -> Option<Vec<Size>> {
     if cx.rank(1)? == 0 {
         return equal_sizes(whole, cx.const_int(1)?);

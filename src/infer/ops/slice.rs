@@ -68,8 +68,8 @@ impl Cut {
             let whole = |dim: &Dim| between(&from_end(dim, size, cx)?, &zero, size, cx);
             (whole(start?)?, if is_far(end?) { size.clone() } else { whole(end?)? })
         } else {
-            // For negative steps, some runtimes treat an end beyond the axis as the last element, so the
-            // length is unknown.
+            // For an end such as `INT64_MAX`, the slice is empty by the specification, but ONNX Runtime
+            // slices back to the first element.
             let end = end.filter(|end| !is_far(end));
             let start = if is_far(start?) { last.clone() } else { from_end(start?, size, cx)? };
             let end = if is_far_back(end?) { Dim::known(-1) } else { from_end(end?, size, cx)? };

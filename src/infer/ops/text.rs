@@ -14,7 +14,7 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `StringNormalizer`: removes stop words from `[C]` or `[1, C]`; at least one string remains.
+/// `StringNormalizer`: removes stop words from `[C]` or `[1, C]`; the result has at least one string.
 pub fn normalizer(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let last = dims.len().checked_sub(1)?;

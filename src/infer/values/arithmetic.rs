@@ -88,7 +88,10 @@ fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
 }
 
-/// Multiplies floats; returns `None` if a factor is unknown, or the product may be −0.
+/// Multiplies floats.
+///
+/// Returns `None` if a factor is unknown, and for the number 0 times a factor that may be negative: their
+/// product may be −0.
 fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
     let (left, right) = (a.as_ref()?, b.as_ref()?);
     let is_zero = |dim: &Dim| dim.as_const() == Some(0);

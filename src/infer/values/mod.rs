@@ -1,7 +1,7 @@
 //! Inference of the elements of small tensors.
 //!
-//! Calls whose inputs are all constant are constant-folded. If an input is not constant, the
-//! whole-number elements of the outputs are tracked symbolically.
+//! Calls whose inputs are all constant are constant-folded if possible. Otherwise, the whole-number
+//! elements of the outputs are tracked symbolically.
 
 mod arithmetic;
 mod fold;

@@ -16,7 +16,8 @@ const EXACT_IN_DOUBLE: i64 = 1 << 53;
 
 /// Converts a size to an element of type `elem`.
 ///
-/// A number wraps in an integer type, and is unknown if a float type cannot represent it exactly.
+/// A number wraps in an integer type. In a float type, a number is unknown if it exceeds the range in which
+/// `float`, or `double` for other float types, represents every whole number.
 pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     let dim = size?;
     let Some(number) = dim.as_const() else { return Some(dim).filter(|dim| always_fits(dim, elem, bounds)) };
@@ -37,7 +38,8 @@ fn wrapped(number: i64, elem: ElemType) -> Size {
 
 /// Returns true if an element type holds every value of an expression over sizes.
 ///
-/// `int64`, `bool` and float types are assumed to hold every value of any expression over sizes.
+/// `int64`, `bool` and float types are assumed to hold every value of any expression over sizes, and `uint64`
+/// every value of an expression that is never negative.
 fn always_fits(dim: &Dim, elem: ElemType, bounds: &Bounds) -> bool {
     let within = |bounds: &Bounds| {
         let range = dim.range(bounds);

@@ -28,8 +28,8 @@ fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
 }
 
 /// Computes `NonMaxSuppression`: selects the boxes of highest score per batch and class.
-/// A box that overlaps a better one by more than the limit is dropped. Each result row contains the indices
-/// of batch, class and box.
+/// A box that overlaps a selected one by more than the threshold is dropped. Each result row contains the
+/// indices of batch, class and box.
 pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {

@@ -124,7 +124,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
 pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     let (theta, size) = (cx.tensor(0)?, to_sizes(&cx.tensor(1)?.as_i64s()?)?);
     let [batch, _, spatial @ ..] = &size[..] else {
-        return bad("the input must have a batch and a channel axis");
+        return bad("`size` must contain a batch size and a number of channels");
     };
     let axes = spatial.len();
     if !(2..=3).contains(&axes) || theta.shape() != [*batch, axes, axes + 1] {

@@ -9,7 +9,7 @@ const OUT_OF_RANGE: Refusal = Refusal::BadInput("a batch index is out of range")
 /// Returns the four elements around a point and their weights.
 /// If the point is more than one element outside the image, returns one element with zero weight.
 fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f64)>> {
-    // On the edge, rounding decides whether a point is inside the image.
+    // If a point is almost exactly one element outside the image, rounding decides whether it has weight.
     let is_near = |at: f64, edge: f64| at != edge && (at - edge).abs() < 1e-5;
     let is_at_edge = |at: f64, length: usize| is_near(at, -1.0) || is_near(at, length as f64);
     if is_at_edge(y, height) || is_at_edge(x, width) {

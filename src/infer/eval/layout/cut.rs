@@ -94,7 +94,7 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// Smallest `end`, such as `INT32_MAX` or `INT64_MAX`, that may mean "to the end of the axis".
+/// An `end` of at least this, such as `INT32_MAX` or `INT64_MAX`, may mean "to the end of the axis".
 const FAR: i64 = i32::MAX as i64;
 
 /// Computes `Slice`, clamping bounds to the dimension. Bounds are attributes before opset 10.

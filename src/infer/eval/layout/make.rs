@@ -111,7 +111,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     values.take(shape, &chosen)
 }
 
-/// Computes `Trilu`: keeps one triangle of each matrix, up to diagonal `k`; other elements become zero.
+/// Computes `Trilu`: keeps diagonal `k` of each matrix and the elements on one side; the rest is 0.
 pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

@@ -72,7 +72,7 @@ pub(super) fn conv(cx: &Cx) -> Result<Array> {
 pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, length], &[features, 1, kernel]) = (x.shape(), w.shape()) else {
-        return bad("the input and the weights must have rank 3");
+        return bad("the input must have rank 3, and the weights the shape [channels, 1, kernel size]");
     };
     if features != channels || kernel == 0 {
         return bad("the channels of the kernel and the input differ");
