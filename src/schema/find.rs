@@ -24,7 +24,7 @@ pub fn latest(name: &str) -> Option<u16> {
     domain(name).map(|domain| domain.latest)
 }
 
-/// Returns the names of all domains; `""` is ai.onnx.
+/// Returns the names of the domains in the generated table; `""` is ai.onnx.
 pub fn domains() -> impl Iterator<Item = &'static str> {
     DOMAINS.iter().map(|domain| domain.name)
 }
@@ -111,7 +111,7 @@ pub fn with_attributes<'a>(
     later.find(has_all).unwrap_or(schema)
 }
 
-/// Returns the domains in [`DOMAINS`] that have an operator of this name.
+/// Returns the domains in the generated table that have an operator of this name.
 pub fn domains_of(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |domain: &&Domain| !versions(domain.name, name).is_empty();
     DOMAINS.iter().filter(has).map(|domain| domain.name)

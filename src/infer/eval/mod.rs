@@ -69,7 +69,7 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// Returns limits that suffice for shapes, masks and small tables, but not for weights.
+    /// Returns limits that suffice for shapes, masks and small tables, but not for large weights.
     fn default() -> Self {
         Budget { elements: 1 << 16, work: 1 << 24 }
     }

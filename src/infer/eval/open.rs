@@ -95,7 +95,7 @@ fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
 
 /// Returns true if the result for these integers may differ between runtimes.
 ///
-/// ONNX Runtime computes in floats, which may be inexact, and saturates on overflow; other runtimes wrap.
+/// ONNX Runtime computes these operators in floats, which round, and saturates on overflow; others wrap.
 fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     let Some(first) = arrays.first().filter(|array| array.elem().is_integer()) else { return false };
     match op {

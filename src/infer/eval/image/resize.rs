@@ -135,7 +135,7 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
 }
 
 /// Returns ⌊length · scale⌋.
-/// Fails if the product is so close to an integer that `f32` and `f64`, and therefore runtimes, disagree.
+/// Fails if `f32` and `f64`, and therefore runtimes, give different results, or if the result is no size.
 fn scaled(length: usize, scale: f64) -> Result<usize> {
     let (wide, narrow) = ((length as f64 * scale).floor(), (length as f32 * scale as f32).floor());
     match wide == f64::from(narrow) && (0.0..1e15).contains(&wide) {
