@@ -44,7 +44,7 @@ pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 /// Checks that all samples can share the outputs of a node whose inputs are all shared.
-/// Fails for random operators, because each sample needs its own numbers.
+/// Fails for operators of ai.onnx that always draw random numbers, because each sample needs its own numbers.
 pub fn shared(node: &Node) -> Result<()> {
     let draws = [
         "RandomNormal",
