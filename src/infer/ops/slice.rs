@@ -52,7 +52,7 @@ fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     Some(axes.iter().enumerate().map(cut).collect())
 }
 
-/// A bound of at least this, such as `INT32_MAX` or `INT64_MAX`, is beyond the end of any axis.
+/// A bound of at least this, such as `INT32_MAX` or `INT64_MAX`, counts as beyond the end of any axis.
 const FAR: i64 = i32::MAX as i64;
 
 impl Cut {
