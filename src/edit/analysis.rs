@@ -6,9 +6,9 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::{self, Facts, News};
 
-/// Maximum number of times that a change in a local function causes inference of the whole model.
-/// The nodes of a function are inferred once per call, together with the whole model. Beyond the limit,
-/// the previous facts are used until the whole model is next analyzed.
+/// Maximum number of inferences of the whole model that changes in local functions cause.
+/// Facts in a function depend on all of its calls. Beyond the limit, the previous facts are used until
+/// [`Analysis::of_all`] is next called.
 const MAX_RENEWALS: usize = 16;
 
 /// Cached analyses, and the changes since they were computed.
@@ -89,7 +89,8 @@ impl Analysis {
         self.get(model)
     }
 
-    /// Returns the last computed analyses; values added since then have no facts.
+    /// Returns the last computed analyses, or computes them if they were discarded.
+    /// Values added since the computation have no facts.
     pub fn as_it_was(&mut self, model: &Model) -> &(Facts, Uses) {
         self.get(model)
     }

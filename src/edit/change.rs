@@ -32,7 +32,7 @@ pub enum Kind {
     Repaired,
     /// A node or an opset import was changed for the target opset, runtime or element type.
     Converted,
-    /// Nodes were replaced with a larger number of nodes.
+    /// Nodes were replaced with a larger number of nodes, or a PyTorch operator was lowered.
     Decomposed,
     /// A subgraph or function moved into the graph that uses it.
     Inlined,

@@ -105,7 +105,8 @@ fn released(model: &Model, node: NodeId, dead: &mut FxHashSet<NodeId>) -> Vec<Va
     values
 }
 
-/// Removes replaced nodes without uses, and nodes that only they use.
+/// Removes replaced nodes without uses, and nodes of the graph that only they use.
+/// Returns the removed nodes, including those in their subgraphs.
 pub(super) fn remove_replaced(model: &mut Model, graph: GraphId, replaced: Vec<NodeId>) -> FxHashSet<NodeId> {
     if replaced.is_empty() {
         return FxHashSet::default();

@@ -96,7 +96,7 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
 /// Returns the graphs of those `values` that are in scope together; all values have the same name.
 ///
 /// Two values are in scope together if they have the same graph, or one graph encloses the other graph.
-/// Runs in time linear in the values, because many sibling subgraphs can repeat a name.
+/// Does not compare all pairs of values, because many sibling subgraphs can repeat a name.
 fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
     let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
     for &value in values {

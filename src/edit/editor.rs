@@ -87,7 +87,7 @@ impl Editor {
         AnalysisView { model: &self.model, facts, uses }
     }
 
-    /// Returns the last computed analyses, without updating them.
+    /// Returns the last computed analyses without updating them, or computes them if they were discarded.
     /// Opset conversion uses stale analyses, because inference of a model with nodes of two opsets is wrong.
     pub fn stale_analyses(&mut self) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.as_it_was(&self.model);

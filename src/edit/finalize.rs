@@ -14,7 +14,7 @@ pub(super) struct Finalized {
     pub touched: FxHashSet<NodeId>,
     /// Values that became initializers.
     pub constants: Vec<ValueId>,
-    /// Nodes that were removed because only replaced nodes used them, sorted by id.
+    /// Nodes that only replaced nodes used, and nodes in subgraphs of removed nodes, sorted by id.
     pub removed: Vec<NodeId>,
 }
 

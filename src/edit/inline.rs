@@ -1,4 +1,4 @@
-//! Inlines local functions, for IR versions and tools that do not support them.
+//! Inlines local functions, for IR versions and passes that do not support them.
 
 use std::fmt;
 

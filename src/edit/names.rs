@@ -57,7 +57,7 @@ impl Names {
     }
 
     /// Returns `{base}__{rule}_{n}` with the next unused n, or `{base}__{n}` without a rule.
-    /// If `base` contains `__`, only the part before it is used.
+    /// The name contains the rule in lower case, and `base` only up to its first `__`.
     pub fn fresh(&mut self, base: &str, rule: Option<&str>) -> Arc<str> {
         let base = base.split_once("__").map_or(base, |(base, _)| base);
         let infix = rule.map(|rule| format!("{}_", rule.to_lowercase())).unwrap_or_default();

@@ -48,7 +48,7 @@ pub struct Patch {
     /// If an output of the graph is redirected and no patch node produces it, an `Identity` keeps its name.
     pub redirects: Vec<(ValueId, Item<ValueId>)>,
     /// Nodes to replace.
-    /// Replaced nodes without remaining uses are removed, together with nodes that only they use.
+    /// Replaced nodes without remaining uses are removed, as are nodes of the graph that only they use.
     pub replaced: Vec<NodeId>,
     /// Subgraph of a replaced node whose contents move into the graph of the patch.
     pub absorbed: Option<GraphId>,

@@ -205,7 +205,7 @@ fn inconsistent_patches_are_refused() {
     refused(with_body, hidden, "`p` is not visible in the graph");
 }
 
-/// ONNX Runtime rejects two nodes of one name in a graph.
+/// ONNX Runtime rejects a graph in which two nodes other than `Constant` have the same name.
 #[test]
 fn node_of_an_inlined_branch_is_renamed_if_its_name_is_not_unique() {
     let graph = "g (float[2] x, bool c) => (float[2] y) {
