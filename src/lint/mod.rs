@@ -19,12 +19,12 @@ use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
 use crate::infer;
 
-/// Returns the findings of `model` that `options` select, each fault once.
+/// Returns the findings of `model` that `options` select.
 ///
 /// The result is deterministic. Large weights are not read, except constants that a rule tests for equal elements.
 ///
-/// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
-/// `evidence::lint`, with the feature `evidence`.
+/// Findings do not name the file of the model. Findings of the reader come from [`crate::open`]; findings
+/// of the Python sources come from `evidence::lint`, with the feature `evidence`.
 pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     lint_text(model, None, options)
 }

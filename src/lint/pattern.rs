@@ -115,7 +115,7 @@ fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<V
     })
 }
 
-/// Creates the finding of a match, with a fix if the rewrite applies and is worth it.
+/// Creates the finding of a match, with a fix if the rewrite applies, and is worth it or preferred.
 fn finding(
     cx: &LintContext,
     host: &PlainHost,

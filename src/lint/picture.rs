@@ -17,10 +17,10 @@ const MOST: usize = 14;
 /// Maximum distance from the marked nodes.
 const FAR: usize = 2;
 
-/// Maximum number of users to follow per value; weights and masks can have many.
+/// Maximum number of users to follow per value; a mask, for example, can have many.
 const USERS: usize = 4;
 
-/// Maximum number of inputs and outputs in a summary.
+/// Maximum number of inputs, and of outputs, in a summary.
 const PORTS: usize = 6;
 
 /// Returns facts about a model: opsets, size, inputs and outputs.
@@ -129,7 +129,7 @@ impl<'a> Painter<'a> {
         outputs.flat_map(|&output| self.uses.of(output).iter().take(USERS)).map(|one| one.node).collect()
     }
 
-    /// Returns true for a `Constant`, which pictures omit.
+    /// Returns true for a `Constant`, which pictures omit unless the finding is about it.
     fn is_constant(&self, node: NodeId) -> bool {
         self.model.nodes[node].is("Constant")
     }

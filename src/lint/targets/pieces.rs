@@ -136,7 +136,7 @@ impl Crossing {
     }
 }
 
-/// Returns the bytes of a tensor, rounded up; symbolic if dimensions are dynamic.
+/// Returns the bytes of a tensor, rounded up, if known; symbolic if dimensions are dynamic.
 fn bytes(fact: &Fact) -> Option<Dim> {
     let bits = i64::try_from(fact.elem()?.bits()?).ok()?;
     let numel = fact.shape()?.numel()?;
