@@ -132,7 +132,7 @@ pub struct Identity {
 }
 
 impl Finding {
-    /// Creates a finding with only its identity, message and location.
+    /// Creates a finding with only its rule, level, message and location.
     pub fn new(code: &str, rule: &str, level: Level, message: impl Into<String>, place: Place) -> Self {
         let source = place.source().cloned();
         Finding {

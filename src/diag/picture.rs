@@ -3,7 +3,7 @@
 /// Graph around a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// Nodes, inputs and outputs, in topological order.
+    /// Inputs, then nodes in the order of the file, then outputs.
     pub shapes: Vec<Shape>,
     /// Edges from producers to users.
     pub edges: Vec<Edge>,
@@ -44,6 +44,6 @@ pub struct Edge {
     pub from: usize,
     /// Index of a shape that uses the value.
     pub to: usize,
-    /// Type of the value, as far as known.
+    /// Type of the value, as far as known; empty if `from` is an input, which shows its type itself.
     pub label: String,
 }

@@ -35,7 +35,7 @@ pub fn unwritable(path: &Path, error: &io::Error) -> String {
     format!("{}: cannot be written: {why}", path.display())
 }
 
-/// Removes the trailing `(os error 5)`, which adds nothing for users, and the name of a temporary file.
+/// Removes the trailing `(os error 5)` and the name of a temporary file; starts in lower case.
 fn without_number(text: &str) -> String {
     let text = text.split(" (os error ").next().unwrap_or(text);
     let text = text.split(" at path ").next().unwrap_or(text);

@@ -130,7 +130,7 @@ impl ModelFile {
         is_external
     }
 
-    /// Returns options to save a modified copy: in the same format, with access to the external data.
+    /// Returns options to save a modified copy: by default in the same format, with the external data.
     pub fn saving(&self) -> Saving {
         Saving { form: self.form, folders: Some(self.folders.clone()), ..Saving::default() }
     }

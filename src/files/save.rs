@@ -63,7 +63,7 @@ pub enum SaveError {
     },
     /// External data is missing or outside of the model's directory.
     Data(Fault),
-    /// The format cannot represent the model, for this reason.
+    /// The model cannot be written in this format or to this target, for this reason.
     Format(String),
     /// The model exceeds the limit of protobuf even without its large tensors.
     TooLarge,

@@ -1,8 +1,8 @@
 //! One line per finding: `file:line:column: error[EXP001] [*] message (node /Reshape)`.
 //!
 //! `[*]` marks findings that `onnx-fix` can fix.
-//! Editors and problem matchers parse the start of the line. A finding without a line in a text file has the
-//! position 1:1, and its node follows the message.
+//! Editors and problem matchers parse the start of the line. A finding without a known line has the position
+//! 1:1, and its node or byte offset, if any, follows the message.
 
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn render(run: Run, look: Look) -> String {
     if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }
 
-/// Returns the details in parentheses: node or byte offset, model, and recorded Python line.
+/// Returns the details in parentheses: cell, node or byte offset, model, and recorded Python line.
 fn details(finding: &Finding, spot: Spot) -> String {
     let is_in_python = *spot.file != *finding.file;
     let mut details = Vec::from_iter(cell(finding));

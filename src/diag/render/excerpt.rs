@@ -10,12 +10,12 @@ pub const MAX_CHARS: usize = 160;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     pub text: String,
-    /// Span in bytes of `text`; at least one character, or the end of the line.
+    /// Span in bytes of `text`; may be empty.
     pub span: Range<usize>,
 }
 
 impl Excerpt {
-    /// Returns the part of `line` around the characters `chars`, with at most `room` characters.
+    /// Returns the part of `line` around `chars`, with at most `room` characters besides ellipses.
     pub fn around(line: &str, chars: Range<usize>, room: usize) -> Excerpt {
         let line: Vec<char> = line.trim_end().chars().collect();
         let start = chars.start.min(line.len());
@@ -51,7 +51,7 @@ impl Excerpt {
     }
 
     /// Like [`Excerpt::around`], for a 1-based column and a width in characters.
-    /// If the column is 0 or outside of the line, the whole line is the span.
+    /// If the column is 0 or outside of the line, the span is the line without indentation.
     pub fn at_column(line: &str, column: u32, width: u32, room: usize) -> Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();

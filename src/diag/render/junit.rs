@@ -3,7 +3,7 @@
 //! Warnings and errors are failed tests. Hints and infos are passed tests with output. A file without
 //! findings has one passed test. In JUnit, an error is a test that did not finish. The output has no errors,
 //! but schemas require the number of errors. Schemas have no `file` or `line` attributes, so the text begins
-//! with the location.
+//! with the location, if it is known.
 
 use std::io::Result;
 

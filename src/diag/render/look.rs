@@ -9,7 +9,7 @@ pub struct Look {
     pub colour: bool,
     /// Width in columns; `None` if the output is not a terminal, so that lines may have any length.
     pub width: Option<usize>,
-    /// Whether to omit the summary line.
+    /// Whether to omit the summary line, and the remark on unknown Python lines.
     pub quiet: bool,
 }
 

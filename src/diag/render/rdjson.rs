@@ -51,7 +51,7 @@ fn suggestion(finding: &Finding, spot: Spot) -> Option<Value> {
     Some(json!({ "range": range, "text": rewrite.text }))
 }
 
-/// Converts a column to bytes, as this format requires; `None` if the line is unknown.
+/// Converts a column to bytes, as this format requires; `None` if the column or line is unknown.
 fn in_bytes(spot: Spot, column: u32) -> Option<usize> {
     let before = column.checked_sub(1)? as usize;
     Some(spot.code?.chars().take(before).map(char::len_utf8).sum::<usize>() + 1)

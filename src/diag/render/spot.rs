@@ -50,7 +50,7 @@ pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a
     }
 }
 
-/// Returns the Python edit of a finding and its file; `None` if the file is not local.
+/// Returns the Python edit of a finding and its file, if there is an edit and the file is local.
 pub fn rewrite_here(finding: &Finding) -> Option<(&Rewrite, &str)> {
     let source = finding.source.as_ref().filter(|_| finding.is_here)?;
     Some((finding.rewrite.as_ref()?, &source.file))

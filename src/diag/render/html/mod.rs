@@ -84,7 +84,7 @@ fn escaped(text: &str) -> String {
 /// Escapes text for HTML, with the parts between backticks as code.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    // An unmatched backtick is literal.
+    // If a backtick is unmatched, all backticks are literal.
     if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
