@@ -107,7 +107,7 @@ pub fn lint(
 /// `known` lists URIs, without credentials and query, with ETags; a file that still has the listed ETag has no row.
 ///
 /// # Errors
-/// The arguments or the configuration are invalid.
+/// The arguments, the configuration or the baseline are invalid, or there is nothing to lint.
 pub fn scan(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     known: Vec<(String, String)>,

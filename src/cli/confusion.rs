@@ -31,7 +31,7 @@ const CONFUSIONS: &[(&str, &[&str], &str)] = &[
     (
         "onnx-fix",
         &["--lint", "--severity", "--statistics", "--output-format", "--baseline"],
-        "onnx-fix does not report findings; run `onnx-lint MODEL`",
+        "onnx-fix does not list the findings of a model; run `onnx-lint MODEL`",
     ),
     ("onnx-fix", &["--list-rules"], "run `onnx-lint --list-rules`"),
     ("onnx-fix", &["--list-targets"], "run `onnx-lint --list-targets`"),

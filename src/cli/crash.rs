@@ -23,6 +23,6 @@ pub fn install_hook() {
 
 /// Runs `work` and returns the message of its panic as the error.
 pub fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // The unwinding drops everything that `work` owned, so no half-finished state is observable.
+    // Unwinding drops the state that `work` owns; state that `work` borrows must be valid at every step.
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| LAST.take())
 }

@@ -66,8 +66,8 @@ pub struct Color {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal, the color or table is used, but no color if `TERM` is `dumb`.
-    /// Color is also used if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, and never if `NO_COLOR` is set
-    /// (<https://no-color.org>).
+    /// Color is also used if `FORCE_COLOR` or `CLICOLOR_FORCE` is set to a value other than `0`, and never if
+    /// `NO_COLOR` is set (<https://no-color.org>).
     #[default]
     Auto,
     Always,

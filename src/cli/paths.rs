@@ -30,7 +30,7 @@ pub fn below(path: &Path, folder: &Path) -> Option<String> {
     (relative != Path::new("")).then(|| slashes(relative))
 }
 
-/// Rejects a URI, for commands that only read local files.
+/// Rejects a URI where the path of a local file is required.
 pub fn local(path: &Path) -> Result<&Path, Failure> {
     let shown = match Uri::parse(&path.to_string_lossy()) {
         None => return Ok(path),

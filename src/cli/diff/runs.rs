@@ -9,7 +9,7 @@ use crate::graph::Model;
 use crate::rule_tests::numbers::{self, Claim, Outcome};
 use crate::rules::rule::{Phase, Safety};
 
-/// Runs both models in ONNX Runtime if it is found, else in our evaluator.
+/// Runs both models in ONNX Runtime if it can be loaded, else in our evaluator.
 ///
 /// Inputs correspond by name if both models have the same names, else by position; outputs likewise.
 ///

@@ -7,10 +7,10 @@ use crate::diag::counted;
 use crate::diag::render::Look;
 use crate::diff::{Divergence, Equivalence, NodeDescription, RoundedWeights, Row, Weight};
 
-/// The maximum number of rows of a table, and of names in a list.
+/// The maximum number of listed outputs, operators, metadata entries and weights.
 const ROWS: usize = 16;
 
-/// Renders the verdict, the first differences, and a table.
+/// Renders the verdict, the first differences, the result of `--run`, and tables.
 pub fn text(result: &Verdict, look: Look) -> String {
     let mut text = headline(result, look);
     let title = |title: &str| paint(look, Style::Bold, title);

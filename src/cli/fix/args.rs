@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub check: bool,
 
-    /// Write the result although errors of the input remain in it; the exit status is still 1
+    /// Write the result even if errors of the input, other than EXP, remain in it; the exit status is still 1
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
     pub allow_errors: bool,
 
@@ -71,14 +71,14 @@ pub struct Args {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Print the limits that the search reached, and print all lists in full
+    /// Print the limits that the search reached, and all items of the lists in the summary and the table
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     pub verbose: bool,
 
     /// When to print a table of model sizes before and after: auto, always or never [default: auto]
     ///
-    /// The table shows how many nodes each operator has, and the total numbers of nodes, initializers and
-    /// bytes. `auto` prints the table on a terminal.
+    /// The table shows the operators whose number of nodes changed, and the total numbers of nodes,
+    /// initializers and bytes. `auto` prints the table if standard error is a terminal.
     #[arg(
         long,
         value_enum,
@@ -97,7 +97,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub verify: bool,
 
-    /// Write large tensors to a file beside the model; the default for models over 2 GB
+    /// Write large tensors to a file beside the model; the default for models over 2 GiB
     #[arg(long, help_heading = "Output")]
     pub save_as_external_data: bool,
 
@@ -184,7 +184,7 @@ pub struct Args {
     pub infer_shapes: bool,
 
     /// Use this configuration file instead of the nearest one above the model;
-    /// `select`, `extend-select`, `ignore`, `preview` and `rules` apply to onnx-fix, too
+    /// `select`, `extend-select`, `ignore`, `preview`, `rules` and `targets` apply to the fixes, too
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 

@@ -7,7 +7,7 @@ use crate::graph::{GraphId, Initial, Model, Port, ValueId};
 
 const INDENT: usize = 2;
 
-/// Returns the outline of a model, with one line for each opset import, port, initializer and node.
+/// Returns the outline of a model: a line for each opset import, port, dense initializer and node.
 pub fn outline(model: &Model) -> String {
     let mut outline = Outline { model, text: String::new(), depth: 0 };
     outline.header();

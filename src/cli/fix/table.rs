@@ -8,7 +8,7 @@ use crate::fix::Report;
 /// Maximum number of operators in the table, unless the output is verbose.
 const ROWS: usize = 12;
 
-/// Renders the number of nodes of each operator in the table, then the sizes of the model.
+/// Renders the numbers of nodes of `operators`, then the sizes of the model.
 pub fn table(operators: &[Operator], report: &Report, display: Display) -> String {
     let shown = if display.verbose { operators.len() } else { operators.len().min(ROWS) };
     let mut rows: Vec<[String; 4]> = vec![row("", "before", "after", "")];

@@ -100,7 +100,7 @@ impl Baseline {
         Ok(Baseline(known))
     }
 
-    /// Removes the known findings.
+    /// Removes the known findings; returns for each finding whether it was known.
     ///
     /// Of several findings with one fingerprint, those at the nodes that the baseline names are removed first, so that
     /// the new ones remain.

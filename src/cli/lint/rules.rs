@@ -11,7 +11,7 @@ use crate::diag::counted;
 use crate::diag::render::Format;
 use crate::rules::rule::{Body, Phase};
 
-/// Families of rules that onnx-lint never reports: lowerings, conversions and decompositions.
+/// Families that onnx-lint never reports: lowerings, conversions, decompositions, and rules for proofs.
 const SILENT: [&str; 5] = ["ATN", "CTB", "CVT", "DEC", "PRV"];
 
 /// Lists the selected rules: a line for each, or JSON.

@@ -121,7 +121,7 @@ fn with(row: &Row, finding: &Finding) -> Row {
 /// Lints the files that the arguments name, and returns their rows. An unsupported URI gets a row, too.
 ///
 /// # Errors
-/// The arguments or the configuration are invalid.
+/// The errors are those of [`super::findings`].
 pub fn scan(args: &Args) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     // Consecutive supported paths are linted together.

@@ -13,7 +13,7 @@ use crate::graph::syntax::{Source, Span, text};
 #[derive(Clone, Debug)]
 pub struct Value {
     pub name: Arc<str>,
-    /// First position of the value as an input, function output or in `value_info`; else as a node output.
+    /// First declaration other than that of a graph output; else first node output; else graph output.
     pub definition: Span,
     /// Every occurrence of the name, including the definition, in text order.
     pub places: Vec<Span>,

@@ -63,7 +63,7 @@ pub fn rule_at(text: &str, code: &str) -> Option<Span> {
     found.and_then(|at| tokens.span(at))
 }
 
-/// Returns the first occurrence of a value or `@attribute` of a rule, which binds it.
+/// Returns the first occurrence of a value or `@attribute` of a rule or function, which binds it.
 pub fn binding(tokens: &Tokens, at: usize) -> Option<Span> {
     let is_variable = |at: usize| at > 0 && tokens.text(at - 1) == "@";
     let begins_item = |at: &usize| ITEMS.contains(&tokens.text(*at)) && tokens.depth(*at) == 0;

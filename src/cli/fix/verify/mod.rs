@@ -50,8 +50,7 @@ const SIZES: [(usize, bool); 11] = [
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
 /// Creates a finding.
-/// A finding below level error states what was compared, how unsafe fixes changed results, or why nothing was
-/// compared.
+/// Findings below level error are remarks on the comparison.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => rule_ids::RESULTS_DIFFER,
@@ -63,7 +62,7 @@ fn finding(level: Level, message: String) -> Finding {
 /// Runs the input model `before` and the fixed model, and compares their outputs.
 ///
 /// A difference is an error, or a warning if unsafe fixes were applied. Further findings below level error
-/// state what was compared, or why outputs were not compared.
+/// are remarks on the comparison.
 ///
 /// `folder` has the external data of `before`.
 ///

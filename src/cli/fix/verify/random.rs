@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::schema::{self, Determinism};
 
-/// Returns the names of the outputs that depend on an unseeded random node.
+/// Returns the names of outputs that depend on an unseeded random node outside of local functions.
 pub fn drawn(model: &Model) -> FxHashSet<String> {
     let main = &model.graphs[model.main];
     let mut drawn: FxHashSet<ValueId> = FxHashSet::default();

@@ -226,7 +226,7 @@ impl Verdict {
             (_, false) => {
                 let is_random = |distance: &Distance| *distance == Distance::Random;
                 let why = match self.outputs.values().all(is_random) {
-                    true => "each output differs between two runs of the input model",
+                    true => "each output is random",
                     false => "no output can be compared",
                 };
                 said.push(finding(Level::Warning, format!("no output was compared: {why}")));

@@ -129,7 +129,7 @@ impl Suppressions<'_> {
         found
     }
 
-    /// Reports unused and unknown rules in the metadata of a model.
+    /// Reports the unused suppressions in the metadata of a model, and the unknown rules that they name.
     fn of_metadata(&mut self, input: &Input, settings: &Settings) -> Vec<Finding> {
         let unused_ones = self.in_models.remove(&input.name).unwrap_or_default();
         let mut found = Vec::new();

@@ -14,7 +14,7 @@ const HEADER: [(&str, &str); 9] = [
     ("ir_version", "version of the file format"),
     ("opset_import", "opset version of each domain"),
     ("producer_name", "tool that wrote the model"),
-    ("producer_version", "version of this tool"),
+    ("producer_version", "version of the producer"),
     ("domain", "domain of the model or function"),
     ("model_version", "version of the model"),
     ("doc_string", "description"),
