@@ -8,7 +8,8 @@ use crate::edit::Editor;
 /// Selects an opset that all target runtimes support.
 ///
 /// # Errors
-/// No opset is supported by all target runtimes, or one of them does not support the requested opset.
+/// No opset is supported by all target runtimes, or one of them does not support the requested opset or
+/// IR version.
 pub fn resolve_opset(_: &mut Editor, cx: &mut Context) -> Result<(), Vec<Finding>> {
     cx.options.opset = target::resolved(cx.source, &cx.options)?;
     Ok(())

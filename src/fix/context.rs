@@ -43,7 +43,7 @@ pub struct Round {
     pub domains: BTreeSet<String>,
     /// Result of rewriting.
     pub rewritten: Rewritten,
-    /// Whether nodes were removed, folded or inlined, so that more rules may match.
+    /// Whether nodes or initializers were removed, folded or inlined, so that more rules may match.
     pub is_reduced: bool,
 }
 

@@ -53,8 +53,8 @@ pub struct Outcome {
 
 /// Fixes, converts and optimizes `source` according to `options`, with the given rules.
 ///
-/// All built-in rules are in [`RuleSet::patterns`]. Only exact and rounding rewrites are applied, unless
-/// `options` allows unsafe ones.
+/// [`RuleSet::patterns`] has all built-in rules except previews. Only exact and rounding rewrites are
+/// applied, unless `options` allows unsafe ones.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let attempt = |model: Model, options: &Options| attempt(model, options, rules);
     let mut outcome = attempt(source, options);
@@ -103,7 +103,7 @@ mod tests {
     use crate::rules::rule::Expect;
 
     /// Returns the values whose incrementally updated facts or uses differ from newly computed ones.
-    /// Two inferred shapes count as different only if they contradict each other.
+    /// Shapes count as different only if their ranks differ, or if they contradict each other.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());
         editor.analyses();

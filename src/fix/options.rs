@@ -46,8 +46,8 @@ pub struct Options {
     pub targets: Vec<Arc<Profile>>,
     /// Maximum size in bytes of a constant produced by constant folding.
     /// The limit does not apply to constants that are small enough for the e-graph, or not larger than the
-    /// weights that become unused. If the limit is 0, nothing is folded, except where a conversion requires
-    /// constants.
+    /// weights that become unused. If the limit is 0, nothing is folded, except small constants in a
+    /// conversion.
     pub fold_limit: usize,
     /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
     /// Runtimes fuse quantization nodes into integer kernels, so folding may change results and latency.

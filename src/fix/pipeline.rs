@@ -66,7 +66,7 @@ pub const PIPELINE: &[Stage] = &[
         &dedup_initializers::PASS,
         &branch_folding::PASS,
     ]),
-    // A caller may replace initializers that become inputs, so these passes must follow constant folding.
+    // Constant folding does not read initializers that are also inputs, so these passes must follow it.
     Stage::Once(&lift_constants::PASS),
     Stage::Once(&declare_initializers::PASS),
     // Inference during the rewrites may have revealed further stale declarations.
@@ -190,9 +190,9 @@ mod tests {
         }
     }
 
-    /// Every code of a change other than a repair belongs to a pass.
+    /// Every code of a change other than a repair belongs to a pass, except `EQUAL_INITIALIZERS`.
     ///
-    /// `EQUAL_INITIALIZERS` belongs to no pass, because merging equal initializers has another code.
+    /// Merging equal initializers is recorded with another code.
     #[test]
     fn codes_of_changes_belong_to_passes() {
         let owned: FxHashSet<&str> = passes().iter().flat_map(|pass| pass.codes).map(|id| id.code).collect();

@@ -47,7 +47,7 @@ pub struct Report {
     pub kept: Vec<KeptNode>,
     /// Limits that were reached, one sentence each.
     ///
-    /// If a limit was reached, the fixed model is valid, but not all fixes or rewrites were applied.
+    /// If a limit was reached, the fixed model is valid, but fixes or rewrites may be missing.
     pub limits: Vec<String>,
     /// Notes besides the limits, one sentence each.
     pub notes: Vec<String>,

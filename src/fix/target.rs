@@ -62,7 +62,8 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
 /// If no opset is requested, returns the supported opset that is closest to that of the model.
 ///
 /// # Errors
-/// No opset is supported by all target runtimes, or one of them does not support the requested opset.
+/// No opset is supported by all target runtimes, or one of them does not support the requested opset or
+/// IR version.
 pub fn resolved(model: &Model, options: &Options) -> Result<Option<i64>, Vec<Finding>> {
     let refused = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));

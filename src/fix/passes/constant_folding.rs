@@ -201,7 +201,7 @@ fn replaced(
     needs: &FxHashMap<ValueId, Demand>,
     limit: usize,
 ) -> Result<Vec<(ValueId, Folded)>, Demand> {
-    // Keep each `Identity`, which computes nothing: other passes remove it, unless it returns a graph input.
+    // Keep each `Identity`, which computes nothing; other passes remove it where possible.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Demand::Node);
     }

@@ -107,7 +107,7 @@ fn equal_initializers(model: &Model, lifted: &[ValueId]) -> FxHashMap<ValueId, V
     equal.collect()
 }
 
-/// Removes the `Constant` nodes of the main graph that are equal to an initializer.
+/// Removes the `Constant` nodes of the main graph that are equal to an initializer in `sources`.
 /// `Constant` nodes whose output is a graph output are kept.
 /// Returns a map from the output of each removed node to the equal initializer.
 fn take_constants(model: &mut Model, sources: Vec<ValueId>) -> FxHashMap<ValueId, ValueId> {

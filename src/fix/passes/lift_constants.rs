@@ -73,8 +73,8 @@ fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
 
 /// Turns the output of a `Constant` node into an initializer of the main graph.
 ///
-/// If the value is an output of a subgraph, or would be both an input and an output of the model, the
-/// initializer is a new value, and an `Identity` of the initializer replaces the node.
+/// If the value is an output of a subgraph, or would be both an input and an output of the model and
+/// `Identity` supports its type, the initializer is a new value, and its `Identity` replaces the node.
 /// If the `Identity` is inserted, returns the old value and the initializer.
 fn lift(
     model: &mut Model,

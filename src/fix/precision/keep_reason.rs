@@ -23,7 +23,7 @@ pub enum KeepReason {
     Tiny,
     /// The node computes with integers, few of which the type represents exactly.
     Counts,
-    /// Inputs of the node derive from an explicit cast from a 16-bit type to float32 in the source model.
+    /// Inputs or outputs of the node derive from an explicit cast from a 16-bit type in the source model.
     Meant,
     /// The node computes image coordinates.
     Places,

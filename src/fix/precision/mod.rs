@@ -3,8 +3,8 @@
 //! Each node is either narrowed, or kept in float32 for a reason (`keep_reason`). Reasons come from schemas
 //! (`operand_roles`), and from the ranges and origins of values (`range_analysis`, `transfer`). Values that subgraphs,
 //! calls and sequences connect share one dtype (`ports`, `dtype_classes`). A node is also kept if that
-//! reduces the number of casts (`select`). A value with uses in a dtype other than its own gets one cast
-//! (`write`).
+//! reduces the number of casts (`select`). A value with uses in a dtype other than its own gets one cast,
+//! or a copy in that dtype if it is a weight (`write`).
 
 mod attributes;
 mod dtype_classes;
