@@ -35,7 +35,7 @@ pub struct LintOptions {
 }
 
 impl Default for LintOptions {
-    /// Returns options with all built-in rules, and without a directory, sources or targets.
+    /// Returns options with all built-in rules except previews; without a directory, sources or targets.
     fn default() -> Self {
         LintOptions {
             selection: Selection::all(),

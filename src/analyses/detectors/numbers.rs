@@ -1,6 +1,6 @@
 //! NUM: constants that lead to NaN or infinity.
 //!
-//! Only small constants in the model file itself are checked, because detectors do not read large weights.
+//! Only constants whose elements inference knows are checked, because detectors do not read large weights.
 
 use super::Detector;
 use crate::analyses::LintContext;

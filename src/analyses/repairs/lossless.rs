@@ -6,7 +6,7 @@ use crate::graph::ElemType;
 use crate::infer::Fact;
 use crate::torch::promotion::category;
 
-/// Returns true for the types among which `Cast` converts: bool, and real numbers of at least 8 bits.
+/// Returns true for the types among which repairs cast: bool, and real numbers of at least 8 bits.
 pub fn is_numeric(elem: ElemType) -> bool {
     let is_small = elem.bits().is_none_or(|bits| bits < 8);
     elem == ElemType::Bool || !is_small && !elem.is_complex() && elem != ElemType::String

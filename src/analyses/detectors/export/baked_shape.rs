@@ -27,7 +27,7 @@ struct Baked {
     free: DynamicDim,
     /// Later node that fails, if `node` itself does not.
     met: Option<NodeId>,
-    /// Sizes at which the model fails, such as `batch = 3`.
+    /// Sizes at which the model fails or mixes up rows, such as `batch = 3`.
     counterexample: Option<String>,
 }
 
