@@ -84,7 +84,7 @@
 //! `tools` (default) provides the commands, which a program can call through `command`. With
 //! `default-features = false`, a program needs none of the dependencies of the commands. `evidence` adds
 //! linting of Python and exporter logs, and with it a Python parser. `remote` adds reading of [`mod@remote`]
-//! files, which are named by URIs.
+//! files, which are named by URIs. `tables` adds the output formats `arrow` and `parquet` to the commands.
 #![warn(missing_docs)]
 
 #[doc(hidden)]

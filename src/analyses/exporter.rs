@@ -11,7 +11,7 @@ const RANGES: &str = "pkg.torch.export.ExportedProgram.range_constraints";
 /// Returns true if PyTorch's `torch.export`-based exporter wrote the model.
 ///
 /// The `torch.export`-based exporter keeps symbols for sizes and for results of `.item()`, and functionalizes
-/// writes to views. The tracing exporter neither keeps symbols nor functionalizes writes.
+/// writes to views. The tracing exporter keeps no symbols, and can lose writes to views.
 pub fn is_torch_export(model: &Model) -> bool {
     metadata(model).any(|(key, _)| key.starts_with(TORCH_EXPORT))
 }
@@ -24,8 +24,8 @@ pub fn is_pytorch(model: &Model) -> bool {
 /// Returns true if `torch.export` recorded ranges of dynamic dimensions.
 ///
 /// If ranges are recorded, a constant in the graph comes from the source code, because `torch.export` rejects
-/// a program that specializes a dynamic dimension. Without recorded ranges, the dimensions were made dynamic
-/// after the export.
+/// a program that specializes a dynamic dimension. Without recorded ranges, `torch.export` did not check the
+/// dynamic dimensions.
 pub fn guarded_sizes(model: &Model) -> bool {
     metadata(model).any(|(key, text)| key == RANGES && text.contains("VR["))
 }

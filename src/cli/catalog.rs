@@ -39,7 +39,7 @@ pub struct Catalog {
 /// Extent to which the built-in rules are parsed. Codes and names of all rules are always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Rules with a pattern that report findings, without their examples.
+    /// Rules with a pattern that report findings or fix them, without their examples.
     Linting,
     /// Rules with a pattern, without their examples.
     Fixing,

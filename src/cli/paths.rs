@@ -37,7 +37,7 @@ pub fn local(path: &Path) -> Result<&Path, Failure> {
         Some(Ok(uri)) => uri.shown().to_string(),
         Some(Err(why)) => return Err(Failure::new(why)),
     };
-    Err(Failure::new(format!("{shown}: URIs are not supported here: download the file first")))
+    Err(Failure::new(format!("{shown}: URIs are not supported here: use a local file")))
 }
 
 /// Returns the path with forward slashes.

@@ -42,7 +42,7 @@ pub enum Kind {
     Folded,
     /// A node or weight was replaced with an equal one.
     Merged,
-    /// A node, output or initializer was removed: it was unused, or it only repeated its input.
+    /// A node, output or initializer was removed, because it was unused or redundant.
     Removed,
     /// Several nodes were replaced with one.
     Fused,

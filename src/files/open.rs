@@ -1,4 +1,4 @@
-//! Opens a model file and reports all its faults.
+//! Opens a model file, and reports the parts of the file that cannot be read.
 
 use std::fmt;
 use std::io;

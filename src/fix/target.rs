@@ -11,7 +11,8 @@ use crate::graph::{Model, OpsetImport, Port, normal_domain, scopes};
 use crate::schema;
 use crate::targets::{Profile, Range};
 
-/// Returns the target of converting a graph with these imports to `opset`; `None` keeps the imports.
+/// Returns the target of converting a graph with these imports to `opset`.
+/// The imports are kept if `opset` is `None`, or if ai.onnx is not among them.
 pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     let mut target =
         Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new(), added: Vec::new() };

@@ -18,7 +18,7 @@ use crate::fix::report::Entry;
 use crate::fix::{Outcome, Report};
 use crate::graph::Model;
 
-/// Maximum number of operators, texts or rules in a list.
+/// Maximum number of operators, texts or rules in a list, unless the output is verbose.
 const LISTED: usize = 8;
 
 /// Minimum width of the last column, even if lines become longer than the terminal is wide.

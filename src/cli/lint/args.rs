@@ -154,7 +154,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub baseline: Option<PathBuf>,
 
-    /// Write all findings to the baseline file
+    /// Write the findings to the baseline file instead of printing them
     #[arg(long, help_heading = "Output")]
     pub write_baseline: bool,
 

@@ -14,9 +14,9 @@ use crate::rules::rule::{Example, Rule};
 
 /// Tests the examples of the rules in the folders of `--test-rules`.
 ///
-/// Every example must have its expected outcome. A rewrite must compute the same numbers as the original, in
-/// our evaluator and, if it is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets`
-/// adds targets that examples may name.
+/// Every example must have its expected outcome. Our evaluator compares the results of `equivalent` examples
+/// without a target with those of the original model; ONNX Runtime, if it is found, those of all rewrites.
+/// `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let own = catalog::own(&args.test_rules, args.color.when)?;
     let targets = targets::load(&args.targets, args.color.when)?;

@@ -151,6 +151,7 @@ fn contains(range: Range, position: Position) -> bool {
 }
 
 /// Returns the definition or, without `only_definition`, all occurrences of the value at a position.
+/// In rule files, only definitions are found.
 fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
     if let Some((document, source)) = rules_of(workspace, &at.text_document.uri) {
         let found = only_definition.then(|| rule_definition(workspace, at, document, &source)).flatten();

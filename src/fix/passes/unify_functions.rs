@@ -19,7 +19,7 @@ use crate::rules::rule::Phase;
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "unify-functions",
-    summary: "Converts local functions with nodes that are not valid at the opset of the model.",
+    summary: "Converts local functions whose nodes are invalid or mean something else at the model's opset.",
     codes: &[RELABELLED_VERSION, ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT],
     phases: &[Phase::Convert],
     need: Need::Required,

@@ -46,7 +46,7 @@ pub struct Layout {
     pub layers: usize,
 }
 
-/// Computes the layout. Shapes must be in topological order.
+/// Computes the layout. Edges that violate the order of the shapes get no route.
 pub fn layout(blocks: &[Block], links: &[Link]) -> Layout {
     let mut items = layered(blocks, links);
     let mut routes = Vec::with_capacity(links.len());
@@ -172,7 +172,7 @@ fn place(rows: &[Vec<usize>], neighbors: &Neighbors, items: &mut [Item]) {
             let wanted = |at: usize| {
                 let near = &others[at];
                 let mean = near.iter().map(|&other| items[other].x).sum::<f64>() / near.len().max(1) as f64;
-                // Edges that pass several layers are kept straight.
+                // A higher weight keeps edges that pass several layers nearly straight.
                 let weight = if items[at].is_point && near.iter().any(|&other| items[other].is_point) {
                     8.0
                 } else {
