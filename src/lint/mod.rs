@@ -19,7 +19,7 @@ use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
 use crate::infer;
 
-/// Returns the findings of `model` that `options` select.
+/// Returns the findings of `model` that `options` select, and those about `options.dynamic`.
 ///
 /// The result is deterministic. Large weights are not read, except constants that a rule tests for equal elements.
 ///

@@ -19,7 +19,7 @@ pub struct Casts {
 /// Operators that write `updates` into `data`: as in PyTorch, `updates` take the type of `data`.
 const WRITES: [&str; 4] = ["Scatter", "ScatterElements", "ScatterND", "TensorScatter"];
 
-/// Operators on real numbers, whose integer inputs PyTorch promotes to a float type.
+/// Operators on real numbers, whose outputs are not converted back to an integer or bool type.
 const REAL: [&str; 57] = [
     "Acos",
     "Acosh",
@@ -80,7 +80,7 @@ const REAL: [&str; 57] = [
     "Tanh",
 ];
 
-/// Sums and products, which PyTorch computes in int64 for bool inputs.
+/// Sums and products: if bool inputs are converted, the outputs are not converted back.
 const COUNTS: [&str; 6] = ["CumSum", "MatMul", "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
 
 /// Inputs that share a type variable, or one input without a type variable.

@@ -17,7 +17,7 @@ use crate::source::{LocalPlace, SourceFiles, without_comment};
 pub struct Home {
     /// The folder of the baseline, which other checkouts read, too.
     baseline: Option<PathBuf>,
-    /// The folder that output paths are relative to; `None` for output that people read.
+    /// The folder that output paths are relative to; `None` for output that is read locally.
     shown_from: Option<PathBuf>,
 }
 

@@ -31,7 +31,7 @@ fn is_enabled(cx: &Context) -> bool {
     cx.options.optimize && is_new
 }
 
-/// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
+/// Inlines the taken branch of an `If` with a known condition, or with another branch that must fail.
 /// The pass also visits subgraphs, and repeats while inlining reveals further conditions. Returns true if an
 /// `If` was inlined.
 fn decide(editor: &mut Editor) -> bool {

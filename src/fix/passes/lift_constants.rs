@@ -28,8 +28,8 @@ pub const PASS: Pass = Pass {
 
 /// Turns `Constant` nodes of unsupported element types into initializers of the main graph.
 ///
-/// Returns true if a node became an initializer. Local functions cannot read initializers, but they exist
-/// only since IR version 8, where `Constant` supports all types.
+/// Returns true if a node became an initializer. Assumes that no function body has such a `Constant`,
+/// because functions cannot read initializers.
 fn lift_constants(editor: &mut Editor, target: &Target) -> bool {
     let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
     let model = editor.model();

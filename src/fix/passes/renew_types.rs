@@ -17,7 +17,7 @@ pub const PASS: Pass = Pass {
     run: |editor, _| Ok(renew(editor)),
 };
 
-/// Replaces the declared shapes of computed values by those inferred from the current inputs.
+/// Drops `value_info`, and declares the shapes of outputs as inferred from the current inputs.
 pub fn renew(editor: &mut Editor) -> bool {
     let forgotten = Change::new(DECLARED_TYPE, Site::Model, "declared shapes inferred again");
     editor.change(forgotten, |model, _| {

@@ -37,7 +37,7 @@ const MIN_BODY: usize = 3;
 const MIN_WINDOW_BODY: usize = 2;
 /// Operators that combine the results of independent steps.
 const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
-/// Maximum number of nodes between a slice and the loop that uses it.
+/// Maximum number of values to search from a slice to the loop that uses it, the slice included.
 const MAX_PREPARING: usize = 3;
 /// Maximum number of series to check, because each costs a walk over the graph.
 const MAX_SERIES: usize = 64;
@@ -60,7 +60,7 @@ struct Unrolled {
     steps: usize,
     /// Number of nodes in a step.
     body: usize,
-    /// Whether each step depends on the previous one.
+    /// Whether a step uses the previous one for more than the accumulation of results.
     recurrent: bool,
 }
 
