@@ -92,7 +92,7 @@ fn are_alike(a: &Shape, b: &Shape) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| number(a) == number(b))
 }
 
-/// Returns true if a graph is a branch of an `If` with different output shapes, before opset 11.
+/// Returns true if a graph is within a branch of an `If` with different output shapes, before opset 11.
 /// Runtimes accept different output shapes only if they cannot infer the difference, so the branches must not
 /// be simplified.
 pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: GraphId) -> bool {

@@ -99,9 +99,9 @@ pub enum Format {
     Html,
     /// Model Explorer node data: an overlay for the graph of one model.
     ModelExplorer,
-    /// File in the IPC format of Apache Arrow: a row per finding.
+    /// File in the IPC format of Apache Arrow: a row per finding, and per file without findings.
     Arrow,
-    /// Apache Parquet file: a row per finding.
+    /// Apache Parquet file, with the rows of `Arrow`.
     Parquet,
 }
 

@@ -29,7 +29,7 @@ pub enum Compared {
 }
 
 impl Compared {
-    /// Returns true unless the values differ by more than the tolerance; unread values count as equal.
+    /// Returns true unless the values are [`Compared::Different`]; unread values count as equal.
     pub fn is_equal(&self) -> bool {
         !matches!(self, Compared::Different(_))
     }
