@@ -15,7 +15,7 @@ const MOST_TRIED: usize = 32;
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "branch-folding",
-    summary: "Replaces each `If` by its only reachable branch.",
+    summary: "Replaces an `If` by one of its branches, if only this branch is reachable.",
     codes: &[DECIDED_BRANCH],
     phases: &[],
     need: Need::Optional,

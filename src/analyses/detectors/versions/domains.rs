@@ -1,7 +1,8 @@
 //! OPS002 to OPS004: operators of unknown domains, Python functions, and unconverted PyTorch operators.
 //!
 //! A custom domain is only a warning, because a deployment can register its operators. An operator that no
-//! runtime can run is an error: a Python function, or a PyTorch operator that the exporter did not convert.
+//! inference runtime supports is an error: a Python function, or a PyTorch operator that the exporter did
+//! not convert.
 
 use indexmap::IndexMap;
 
@@ -60,7 +61,7 @@ fn aten_fallback(cx: &LintContext, node: NodeId) -> Finding {
     let op = cx.model.nodes[node].attr("operator").and_then(|op| op.as_str().map(str::to_owned));
     let op = op.unwrap_or_else(|| cx.model.nodes[node].op_type.to_string());
     let message =
-        format!("the exporter did not convert PyTorch's operator `{op}`, which no ONNX runtime supports");
+        format!("the exporter did not convert PyTorch's operator `{op}`, which no inference runtime supports");
     cx.at_node(ATEN_FALLBACK, node, Part::Op, message)
         .label("ATen fallback")
         .help("export without ATen fallback, at a newer opset, or with torch.export")
