@@ -36,7 +36,9 @@ pub struct Applied {
     pub changed: bool,
     /// Calls of the rewrite, including those that the e-graph already had.
     pub added: Vec<ENode>,
-    /// Nodes of the graph that the matched calls derive from, if the rewrite merged classes and has no calls.
+    /// Nodes of the graph that the matched calls derive from.
+    ///
+    /// Empty unless the rewrite merged classes and has no calls.
     pub equated: Vec<NodeId>,
     /// Matched outputs that were merged with a value of the graph or, if the rewrite has no calls, with
     /// any value or constant.

@@ -37,8 +37,10 @@ impl OpKey {
 /// Resolved operator in a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
-    /// Opset that determines the meaning of the operator's calls: the opset of the graph or, if the operator
-    /// has other semantics at that opset, the nearest opset with the semantics of the operator.
+    /// Opset that determines the semantics of the operator's calls.
+    ///
+    /// This is the opset of the graph or, if the operator has other semantics at that opset, the nearest opset with
+    /// the semantics of the operator.
     pub opset: i64,
     /// Schema of the operator at `opset`.
     pub schema: Option<&'static Schema>,

@@ -184,8 +184,9 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.slot(class)
     }
 
-    /// Returns the value that represents a class: a new one for a selected constant, else an existing one if
-    /// the class has one.
+    /// Returns the value that represents a class.
+    ///
+    /// This is a new value for a selected constant, else an existing value if the class has one.
     fn slot(&mut self, class: Id) -> Item<ValueId> {
         let class = self.class(class);
         if let Some(&slot) = self.slots.get(&class) {

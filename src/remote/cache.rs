@@ -40,7 +40,9 @@ pub fn load(uri: &Uri) -> Option<Entry> {
     decode(Bytes::from(bytes), uri)
 }
 
-/// Stores the entry of a file, unless its URI [has secrets](Uri::has_secrets) or the entry is too large.
+/// Stores the entry of a file.
+///
+/// If the URI [has secrets](Uri::has_secrets), or if the entry is too large, nothing is stored.
 ///
 /// An ETag distinguishes only versions of one URL, but URLs with different queries would share an entry. A
 /// failed write is ignored: the next run reads the file from the server again.

@@ -8,7 +8,9 @@ use crate::graph::{AttrValue, ElemType, Tensor};
 /// Value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
-    /// Absent attribute: an optional one (`<axes = @a?>`), or one that the chosen alternative does not bind.
+    /// Absent attribute.
+    ///
+    /// The attribute is optional (`<axes = @a?>`), or the chosen alternative does not bind it.
     Absent,
     Bool(bool),
     Int(i64),

@@ -87,7 +87,7 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
-/// Returns the last opset before a later version changes the semantics of `schema`, or `None` if no version does.
+/// Returns the last opset with the semantics of `schema`, or `None` if no later version changes them.
 pub fn last_opset(schema: &Schema) -> Option<u16> {
     let versions = versions(schema.domain, schema.name);
     let next = versions.iter().find(|later| later.since > schema.since && later.epoch != schema.epoch);

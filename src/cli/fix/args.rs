@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub check: bool,
 
-    /// Write the result even if errors of the input, other than EXP, remain in it; the exit status is still 1
+    /// Write the result even if errors of the input remain in it; the exit status is still 1
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
     pub allow_errors: bool,
 

@@ -60,8 +60,9 @@ fn python_op(cx: &LintContext, node: NodeId) -> Finding {
 fn aten_fallback(cx: &LintContext, node: NodeId) -> Finding {
     let op = cx.model.nodes[node].attr("operator").and_then(|op| op.as_str().map(str::to_owned));
     let op = op.unwrap_or_else(|| cx.model.nodes[node].op_type.to_string());
-    let message =
-        format!("the exporter did not convert PyTorch's operator `{op}`, which no inference runtime supports");
+    let message = format!(
+        "the exporter did not convert PyTorch's operator `{op}`, which no inference runtime supports"
+    );
     cx.at_node(ATEN_FALLBACK, node, Part::Op, message)
         .label("ATen fallback")
         .help("export without ATen fallback, at a newer opset, or with torch.export")
