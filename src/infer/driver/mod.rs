@@ -5,6 +5,16 @@ mod declarations;
 mod function;
 mod iterate;
 mod symbols;
+/// Returns a fact whose elements are known if the tensor has none.
+fn without_elements(fact: Fact) -> Fact {
+    let tensor = fact.as_tensor().filter(|tensor| tensor.shape.numel() == Some(Dim::known(0)));
+    let known = tensor.and_then(|tensor| {
+        let elem = tensor.elem.filter(|elem| elem.is_integer())?;
+        Some(TensorFact::ints(elem, &tensor.shape.to_static()?, Vec::new()))
+    });
+    known.map_or(fact, Fact::Tensor)
+}
+
 #[cfg(test)]
 mod tests;
 mod update;
@@ -204,7 +214,7 @@ impl<'m> Driver<'m> {
         for port in &graph.inputs {
             let mut declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
             self.symbols.name_free_axes(&mut declared, port.value, self.model);
-            self.facts[port.value.index()] = declared;
+            self.facts[port.value.index()] = without_elements(declared);
         }
         self.graph(self.model.main);
         for function in 0..self.model.functions.len() {

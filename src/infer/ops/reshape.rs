@@ -86,8 +86,9 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
             size => size.clone(),
         });
     }
+    let target = dims.clone();
     solve_one(cx, &mut dims);
-    check_elements(cx, &dims);
+    check_elements(cx, &target, &dims);
     cx.set_dims(0, dims);
     Some(())
 }
@@ -127,15 +128,56 @@ fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
 ///
 /// If some of `dims` are unknown, a number of elements that is no multiple of the static dimensions' product
 /// is a fault.
-fn check_elements(cx: &mut Cx, dims: &[Size]) {
+///
+/// `target` are the sizes with -1 as `None`, and `dims` the sizes with the inferred size.
+fn check_elements(cx: &mut Cx, target: &[Size], dims: &[Size]) {
     let (from, to) = (cx.shape(0), Shape::new(dims));
     let Some(before) = from.numel() else { return };
     let fails = match to.numel() {
         Some(after) => before.equals(&after, cx.bounds()).is_never(),
         None => before.as_const().zip(to.static_part()).is_some_and(|(before, part)| before % part != 0),
     };
-    if fails {
+    if fails_unless_empty(cx.dims(0), target) {
+        cx.fault(Fault::Elements { input: 0, from, to: Shape::new(target) });
+    } else if fails {
         cx.fault(Fault::Elements { input: 0, from, to });
+    }
+}
+
+/// Returns true if a reshape of `from` to `target` fails at every size except 0, because the static sizes differ.
+///
+/// Dynamic sizes that are in both shapes, such as a copied batch, do not change the ratio of the element counts. A target
+/// size of `None` is inferred.
+fn fails_unless_empty(from: Option<&[Size]>, target: &[Size]) -> bool {
+    let Some(from) = from else { return false };
+    let mut dynamic: Vec<&Dim> = Vec::new();
+    let mut before = 1_i64;
+    for size in from {
+        match (size, number(size)) {
+            (_, Some(number)) => before = before.saturating_mul(number),
+            (Some(dim), None) => dynamic.push(dim),
+            (None, None) => return false,
+        }
+    }
+    let mut after = 1_i64;
+    let mut inferred = 0;
+    for size in target {
+        match (size, number(size)) {
+            (_, Some(number)) => after = after.saturating_mul(number),
+            (Some(dim), None) => match dynamic.iter().position(|other| *other == dim) {
+                Some(at) => drop(dynamic.swap_remove(at)),
+                None => return false,
+            },
+            (None, None) => inferred += 1,
+        }
+    }
+    if !dynamic.is_empty() || before <= 0 || after <= 0 || before == i64::MAX || after == i64::MAX {
+        return false;
+    }
+    match inferred {
+        0 => before != after,
+        1 => before % after != 0,
+        _ => false,
     }
 }
 
@@ -166,6 +208,18 @@ mod tests {
             "g (float[2, 6] x) => (y) { shape = Constant <value_ints = [5, -1]> () y = Reshape(x, shape) }",
             &["input 0 of shape [2, 6] cannot be reshaped to [5, ?]: element counts differ"],
         );
+        // A dynamic batch that the target shape copies does not change the ratio of the element counts.
+        let heads = |shape: &str| {
+            format!(
+                "g (float[n, s, 8] x) => (y) {{ h = Constant <value_ints = [{shape}]> () y = Reshape(x, h) }}"
+            )
+        };
+        let differs = |to: &str| {
+            format!("input 0 of shape [n, s, 8] cannot be reshaped to {to}: element counts differ")
+        };
+        check_faults(&heads("0, 0, 3, 4"), &[&differs("[n, s, 3, 4]")]);
+        check_faults(&heads("0, 0, 3, -1"), &[&differs("[n, s, 3, ?]")]);
+        check(&heads("0, 0, 2, -1"), &["y: float[n, s, 2, 4]"]);
         check(
             &at(4, "g (float[n, 6] x) => (y) { y = Reshape <shape = [-1, 2, 3]> (x) }"),
             &["y: float[n, 2, 3]"],
