@@ -41,6 +41,28 @@ fn error_of_a_replaced_node_remains() {
     assert!(!sandbox.path("out.onnxtxt").exists());
 }
 
+/// A conversion replaces the node, but no opset defines the value of its attribute.
+#[test]
+fn bad_attribute_of_a_replaced_node_remains() {
+    let text = "<ir_version: 9, opset_import: [\"\" : 20]>\n\
+                main (float[N] x) => (float[N] y) {\n  y = Gelu <approximate = \"none\"> (x)\n}\n";
+    let sandbox = Sandbox::new(&[("net.onnxtxt", text), ("bad.onnxtxt", &text.replace("none", "fast"))]);
+    check(&sandbox.fix(&["net.onnxtxt", "--opset", "13", "-o", "out.onnxtxt"]), 0, "");
+    check(&sandbox.fix(&["bad.onnxtxt", "--opset", "13", "-o", "bad_out.onnxtxt"]), 1, "error[SPC019]");
+    assert!(!sandbox.path("bad_out.onnxtxt").exists());
+}
+
+/// ONNX Runtime refuses every run of the OneHot.
+#[test]
+fn result_that_fails_at_every_size_is_not_written() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                main (int64[N] x) => (float[N,C] y) <int64 n = {0}, float[2] v = {0, 1}> {\n  \
+                y = OneHot (x, n, v)\n}\n";
+    let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
+    check(&sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt", "--ignore", "ALL"]), 1, "error[EXP013]");
+    assert!(!sandbox.path("out.onnxtxt").exists());
+}
+
 /// The model works at the traced batch size.
 #[test]
 fn result_that_fails_at_some_sizes_is_written() {

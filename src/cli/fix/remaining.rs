@@ -13,20 +13,29 @@ use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::evidence::{Input, Linted, accepted};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
-use crate::graph::Model;
 use crate::graph::syntax::TextSpans;
+use crate::graph::{Model, normal_domain};
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::Phase;
+use crate::schema;
 
-/// Rules whose errors no conversion removes: the node fails in every opset.
-const LASTING: [RuleId; 2] = [rule_ids::SHAPE_MISMATCH, rule_ids::BAD_VALUE];
+/// Rules whose errors no conversion removes: the node or function is wrong in every opset.
+const LASTING: [RuleId; 4] = [
+    rule_ids::SHAPE_MISMATCH,
+    rule_ids::BAD_VALUE,
+    rule_ids::UNBOUND_ATTRIBUTE_REFERENCE,
+    rule_ids::DUPLICATE_FUNCTION,
+];
 
 /// Family of rules about the export: failures at some sizes only, or results that differ from PyTorch.
 ///
 /// Errors of this family do not prevent writing a model, because it works at all sizes at which the source works.
 const PARTIAL: &str = "EXP";
+
+/// The rule of this family whose errors in a model concern every size: OneHot with less than one class.
+const FATAL: RuleId = rule_ids::ONE_HOT_DEPTH;
 
 /// Errors in a fixed model.
 #[derive(Debug, Default)]
@@ -38,9 +47,9 @@ pub struct Remaining {
 }
 
 impl Remaining {
-    /// Returns true if an error is not of the family EXP.
+    /// Returns true if the model fails at every size because of an error.
     pub fn is_fatal(&self) -> bool {
-        self.errors.iter().any(|error| !error.code.starts_with(PARTIAL))
+        self.errors.iter().any(|error| !error.code.starts_with(PARTIAL) || *error.code == *FATAL.code)
     }
 
     /// Returns true if the fixed model may be written.
@@ -102,12 +111,19 @@ impl Linter<'_> {
         let suppressed: FxHashSet<Key> = all.iter().map(key).filter(|key| !open.contains_key(key)).collect();
         let mut errors = self.unsuppressed(result, self.errors(result, None));
         let found: FxHashSet<Key> = errors.iter().map(key).collect();
-        let is_lasting = |error: &&Finding| LASTING.iter().any(|rule| *rule.code == *error.code);
-        if all.iter().filter(is_lasting).any(|error| !found.contains(&key(error))) {
+        let is_of = |rules: &[RuleId], error: &Finding| rules.iter().any(|rule| *rule.code == *error.code);
+        let may_last = |error: &Finding| is_of(&LASTING, error) || is_of(&[rule_ids::BAD_ATTRIBUTE], error);
+        if all.iter().any(|error| may_last(error) && !found.contains(&key(error))) {
             // A rewrite may hide an error by replacing the node, but only a repair removes it.
-            let repaired = self.repaired(&source.model, options);
+            let mut repaired = self.repaired(&source.model, options);
             let mut hidden = self.unsuppressed(&repaired, self.errors(&repaired, None));
-            hidden.retain(|error| is_lasting(&error) && !found.contains(&key(error)));
+            hidden.retain(|error| may_last(error) && !found.contains(&key(error)));
+            if hidden.iter().any(|error| !is_of(&LASTING, error)) {
+                // A conversion may define a bad attribute, but not one that is bad in the newest opset, too.
+                relabel(&mut repaired);
+                let lasting: FxHashSet<Key> = self.errors(&repaired, None).iter().map(key).collect();
+                hidden.retain(|error| is_of(&LASTING, error) || lasting.contains(&key(error)));
+            }
             errors.extend(hidden);
         }
         errors.retain(|error| !suppressed.contains(&key(error)));
@@ -162,6 +178,14 @@ impl Linter<'_> {
         let mut linted = Linted { findings, accepted: accepted::accepted(model, None), ..Linted::default() };
         Suppressions::new(self.catalog).apply(self.input, self.settings, &mut linted, &mut Vec::new());
         linted.findings
+    }
+}
+
+/// Sets the opset of ai.onnx to the newest one, without changing any node.
+fn relabel(model: &mut Model) {
+    for import in model.opsets.iter_mut().filter(|import| normal_domain(import.domain.as_deref()).is_empty())
+    {
+        import.version = schema::latest("").map(i64::from);
     }
 }
 
