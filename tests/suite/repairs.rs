@@ -263,6 +263,31 @@ fn wrong_declared_shapes_of_scan_inputs_are_errors() {
     assert_eq!(errors_in(carried), [""; 0]);
 }
 
+#[test]
+fn constant_parameters_take_the_type_of_the_data() {
+    let graph = "g (float[N,2,3] x) => (float[N,2,3] y) <float[2] s = {1, 1}, float[2] b = {0, 0}, \
+                 double[2] m = {1, 2}, float[2] v = {1, 1}> { y = BatchNormalization (x, s, b, m, v) }";
+    check(17, graph, &["Cast float", "BatchNormalization float"]);
+}
+
+#[test]
+fn attention_of_a_later_opset_is_decomposed() {
+    let graph = "g (float[2,8,64] q, float[2,8,64] k, float[2,8,64] v) => (float[2,8,64] y) {
+        y = Attention <q_num_heads = 4, kv_num_heads = 4> (q, k, v) }";
+    let fixed = repaired(22, graph);
+    assert_eq!(errors(&fixed), [""; 0]);
+    assert!(!write(&fixed).contains("com.microsoft"), "{}", write(&fixed));
+}
+
+#[test]
+fn constants_of_functions_stay_in_them() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 12, \"l\" : 1]>
+        g (float[2] x) => (float[2] y) { y = l.f (x) }
+        <domain: \"l\", opset_import: [\"\" : 15]>
+        f (a) => (b) { c = Constant <value = bfloat16[2] {1, 2}> ()  d = Cast <to = 1> (c)  b = Add (a, d) }";
+    assert_eq!(errors(&repaired(12, text)), [""; 0]);
+}
+
 #[track_caller]
 fn converted(opset: i64, graph: &str, to: ElemType, expected: Result<&str, &str>) {
     let precision = Some(Precision { to, keep_io: false, measure: None });

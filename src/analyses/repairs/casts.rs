@@ -113,7 +113,8 @@ pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
     let mut casts = Casts::default();
     for group in groups(cx, node, schema) {
         let Some(from) = mixed_or_unsupported(&group, schema) else { continue };
-        let to = target(node, schema, &group)?;
+        let first = cx.input(node, 0).and_then(|fact| fact.as_tensor()?.elem);
+        let to = target(node, schema, &group, first)?;
         let changed = group.members.iter().filter(|member| member.elem != to);
         casts.inputs.extend(changed.map(|member| (member.input, to)));
         // Users of the outputs expect the type of one of the inputs, so convert the outputs back from any
@@ -169,7 +170,10 @@ fn mixed_or_unsupported(group: &Group, schema: &Schema) -> Option<ElemType> {
 }
 
 /// Returns the type to which all inputs of a group are converted; `None` if no conversion is safe.
-fn target(node: &Node, schema: &Schema, group: &Group) -> Option<ElemType> {
+///
+/// Constants take the type of the data or, if the whole group is constant, the type `first` of the node's first input if
+/// one of them has it.
+fn target(node: &Node, schema: &Schema, group: &Group, first: Option<ElemType>) -> Option<ElemType> {
     if !group.members.iter().all(|member| is_numeric(member.elem)) {
         return None;
     }
@@ -186,7 +190,10 @@ fn target(node: &Node, schema: &Schema, group: &Group) -> Option<ElemType> {
             false => !member.fact.is_const(),
         });
     let (data, others) = if data.is_empty() { (others, data) } else { (data, others) };
-    let mut to = data.iter().map(|member| member.elem).reduce(promoted)?;
+    let is_constant = others.is_empty() && data.iter().all(|member| member.fact.is_const());
+    let of_first = first.filter(|first| is_constant && data.iter().any(|member| member.elem == *first));
+    let (data, others) = if of_first.is_some() { (others, data) } else { (data, others) };
+    let mut to = of_first.or_else(|| data.iter().map(|member| member.elem).reduce(promoted))?;
     for other in others.iter().filter(|other| !is_write || other.fact.is_const()) {
         if category(other.elem) > category(to) && !is_write || !fits(other.fact, to) {
             to = promoted(to, other.elem);

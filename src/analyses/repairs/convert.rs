@@ -113,7 +113,8 @@ fn rewritten(model: Model, opset: i64) -> Option<Model> {
     let operators: FxHashSet<Arc<str>> = model.nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
     let operators = operators.into_iter().chain([Arc::from("Cast")]).collect();
     let all: Vec<&Rule> = RULES.within_reach(operators, &[Phase::Convert], None);
-    let all: Vec<&Rule> = all.into_iter().filter(|rule| rule.safety != Safety::Unsafe).collect();
+    let is_allowed = |rule: &&Rule| rule.safety != Safety::Unsafe && !rule.is_for_a_runtime();
+    let all: Vec<&Rule> = all.into_iter().filter(is_allowed).collect();
     let cleanup =
         Cleanup { folds_constants: true, merges_nodes: true, drops_outputs: true, drops_dead_nodes: true };
     let task =

@@ -28,13 +28,14 @@ pub const PASS: Pass = Pass {
 
 /// Turns `Constant` nodes of unsupported element types into initializers of the main graph.
 ///
-/// Returns true if a node became an initializer. Assumes that no function body has such a `Constant`,
-/// because functions cannot read initializers.
+/// Returns true if a node became an initializer. `Constant` nodes of functions stay, because functions cannot read
+/// initializers, and have opsets of their own.
 fn lift_constants(editor: &mut Editor, target: &Target) -> bool {
     let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
     let model = editor.model();
     let live = scopes::live(model);
-    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let outside = live.iter().filter(|&&graph| model.function_of(graph).is_none());
+    let nodes = outside.flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let lifted = nodes.filter_map(|node| {
         let tensor = constant_tensor(model, node)?;
         let elem = model.tensors[tensor].elem()?;
