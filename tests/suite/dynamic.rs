@@ -229,6 +229,30 @@ fn scatter_writes_to_each_sample() {
 }
 
 #[test]
+fn quantization_axis_moves_with_the_batch_axis() {
+    for domain in ["", "com.microsoft."] {
+        let graph = format!(
+            "g (float[1,3,4] x) => (y) <int64[1] at = {{0}}, float[3] s = {{1, 2, 4}}, uint8[3] z = {{3, 2, 1}}> {{
+                a = Squeeze (x, at)  q = {domain}QuantizeLinear <axis = 0> (a, s, z)
+                d = {domain}DequantizeLinear <axis = 0> (q, s, z)  y = Unsqueeze (d, at)
+            }}"
+        );
+        let before = model(&graph);
+        let after = dynamic(&before, &["x:0=N"]).expect("a model for any number of samples");
+        let nodes = after.nodes.iter().filter(|(_, node)| node.op_type.ends_with("eLinear"));
+        let axes = nodes.map(|(_, node)| node.attr("axis").and_then(|axis| axis.as_int()));
+        assert_eq!(axes.collect::<Vec<_>>(), [Some(1); 2], "{}", write::text::write(&after));
+    }
+    refused(
+        "g (float[1,4] x) => (y) <float[1,4] c = {1, 2, 3, 4}, float r = {0.5}, bool t = {1}> {
+            d = Dropout (c, r, t)  y = Mul (x, d)
+        }",
+        &["x:0=N"],
+        "it draws random numbers for one sample only",
+    );
+}
+
+#[test]
 fn loop_state_has_the_batch_axis() {
     check(
         "g (float[1,2] x) => (y) <int64 n = {3}, bool yes = {1}, float[1,2] start = {0, 0}> {

@@ -54,7 +54,9 @@ pub fn shared(node: &Node) -> Result<()> {
         "RandomNormalLike",
         "RandomUniformLike",
     ];
-    match node.domain().is_empty() && draws.contains(&&*node.op_type) {
+    // The third input of Dropout enables the training mode.
+    let is_training = node.is("Dropout") && node.inputs.get(2).is_some_and(Option::is_some);
+    match is_training || node.domain().is_empty() && draws.contains(&&*node.op_type) {
         true => unsupported("it draws random numbers for one sample only"),
         false => Ok(()),
     }

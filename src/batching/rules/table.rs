@@ -139,10 +139,10 @@ fn of_onnx(op: &str) -> Option<Family> {
 }
 
 fn of_runtime(op: &str) -> Option<Family> {
-    use Family::{Lead, Unary};
+    use Family::{Lead, Own, Unary};
     Some(match op {
-        "BiasGelu" | "FastGelu" | "Gelu" | "QuickGelu" | "DequantizeLinear" | "QuantizeLinear"
-        | "QLinearSigmoid" | "QLinearLeakyRelu" => Unary,
+        "BiasGelu" | "FastGelu" | "Gelu" | "QuickGelu" | "QLinearSigmoid" | "QLinearLeakyRelu" => Unary,
+        "DequantizeLinear" | "QuantizeLinear" => Own(reduce::quantize),
         "FusedConv" | "NhwcConv" | "QLinearAveragePool" | "QLinearGlobalAveragePool" | "GroupNorm" => FIRST,
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => FIRST_TWO,
         "MultiHeadAttention" => {
