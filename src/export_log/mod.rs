@@ -150,10 +150,13 @@ impl Log<'_> {
         let recent = before.iter().rev().take(MAX_LINES);
         let announced = recent.clone().any(|line| line.contains("Failed to convert the model to the target"));
         let requested = recent.into_iter().find_map(|line| number(line, "the target version "));
+        if !announced {
+            return None;
+        }
         let kept = before.iter().rev().find_map(|line| number(line, "exported model will be kept at "));
         let message = failure.message.rsplit(" failed: ").next().unwrap_or("");
         let message = message.lines().next().unwrap_or("").trim().to_owned();
-        announced.then_some(Kind::NotConverted { requested, kept, message })
+        Some(Kind::NotConverted { requested, kept, message })
     }
 
     fn failure(&self, chain: &Chain) -> Option<Remark> {

@@ -238,12 +238,15 @@ impl<'t> Program<'t> {
 
     /// Returns true if a function is assumed to be compiled by TorchScript, which keeps loops and branches.
     ///
-    /// A decorator names `jit`, or the file passes the function or its class to `torch.jit.script`.
+    /// A decorator of `torch.jit` other than `ignore` and `unused` names it, or the file passes the function or its
+    /// class to `torch.jit.script`.
     pub fn is_scripted(&self, function: usize) -> bool {
         let Some(function) = self.functions.get(function) else { return false };
         let class = function.class.map(|class| self.classes[class].name);
-        function.decorators.iter().any(|decorator| decorator.contains("jit."))
-            || self.scripted.contains(class.unwrap_or(function.name))
+        let compiles = |decorator: &&str| {
+            decorator.contains("jit.") && !["ignore", "unused"].iter().any(|word| decorator.contains(word))
+        };
+        function.decorators.iter().any(compiles) || self.scripted.contains(class.unwrap_or(function.name))
     }
 
     /// Returns the class whose method contains a lambda.

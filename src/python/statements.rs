@@ -138,6 +138,7 @@ impl<'t> Interpreter<'t> {
         let value = children(node).first().map_or(Value::None, |value| self.evaluate(*value));
         if let [frame] = self.frames.as_slice()
             && let Some(class) = frame.class
+            && frame.function.is_some_and(|function| self.program.functions[function].name == "forward")
             && self.is_output(class)
             && let Some(returned) = children(node).first()
         {

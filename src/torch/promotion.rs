@@ -23,6 +23,13 @@ pub fn promoted(x: ElemType, y: ElemType) -> ElemType {
         matches!((x, y), (ElemType::Float16, ElemType::Bfloat16) | (ElemType::Bfloat16, ElemType::Float16));
     match (category(x), category(y)) {
         _ if is_mixed_half => ElemType::Float,
+        _ if matches!(
+            (x, y),
+            (ElemType::Double, ElemType::Complex64) | (ElemType::Complex64, ElemType::Double)
+        ) =>
+        {
+            ElemType::Complex128
+        }
         (a, b) if a != b => {
             if a > b {
                 x
@@ -61,6 +68,7 @@ mod tests {
         check(Uint8, Int8, Int16);
         check(Uint8, Int32, Int32);
         check(Float, Double, Double);
-        check(Double, Complex64, Complex64);
+        check(Double, Complex64, Complex128);
+        check(Int64, Complex64, Complex64);
     }
 }
