@@ -51,7 +51,8 @@ impl Catalog {
     /// Loads the built-in rules and those in `folders`.
     ///
     /// # Errors
-    /// A folder cannot be read or has no rule file, or a rule has an error, which is printed to standard error.
+    /// A folder cannot be read or has no rule file, or a rule has an error. Errors and warnings are printed to standard
+    /// error.
     pub fn load(folders: &[PathBuf], extent: Extent, color: When) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
@@ -111,7 +112,7 @@ impl Catalog {
 /// Loads the rules in `folders` alone.
 ///
 /// # Errors
-/// A folder cannot be read or has no rule file, or a rule has an error, which is printed to standard error.
+/// A folder cannot be read or has no rule file, or a rule has an error. Errors and warnings are printed to standard error.
 pub fn own(folders: &[PathBuf], color: When) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
@@ -135,10 +136,13 @@ fn add_folders(
         let failure = |error| Failure::at(folder, format!("{flag}: {}", reason(&error)));
         faults.extend(found.map_err(failure)?);
     }
-    match faults.iter().any(|fault| fault.level == Level::Error) {
-        true => Err(bad_rules(faults, color)),
-        false => Ok(()),
+    if faults.iter().any(|fault| fault.level == Level::Error) {
+        return Err(bad_rules(faults, color));
     }
+    if !faults.is_empty() {
+        output::warn(&render::findings(faults, output::look(&stderr(), color)));
+    }
+    Ok(())
 }
 
 /// Returns true if a folder contains a file with this extension, at any depth.
