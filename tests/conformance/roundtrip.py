@@ -78,14 +78,14 @@ def _verdict(failures, step, process, written, reason_against) -> str:
 
 
 def _message_difference(original: Path, copied: Path) -> str | None:
-    """Returns the field in which two models differ, or None.
+    """Returns a message with the first field in which two models differ, or None.
 
     Compares the serialized models, because NaNs in decoded messages do not compare equal.
     """
     first, second = onnx.load(original), onnx.load(copied)
     if first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True):
         return None
-    for descriptor, _ in first.ListFields():
+    for descriptor in first.DESCRIPTOR.fields:
         if descriptor.name != "graph" and getattr(first, descriptor.name) != getattr(second, descriptor.name):
             return f"the message differs in {descriptor.name}"
     return "the message differs in the graph"

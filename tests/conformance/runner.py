@@ -1,4 +1,4 @@
-"""Runs models in ONNX Runtime, or in onnx's ReferenceEvaluator if ONNX Runtime has no kernel."""
+"""Runs models in ONNX Runtime, or in onnx's ReferenceEvaluator if ONNX Runtime fails or is wrong for the test."""
 
 import functools
 import re
