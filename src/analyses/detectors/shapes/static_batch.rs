@@ -19,7 +19,10 @@ fn static_batch(cx: &LintContext, port: &Port, inputs: usize) -> Finding {
     };
     let mut finding = STATIC_BATCH.finding(message, cx.places.declaration(port.value));
     finding.anchor.module = cx.model.values[port.value].name.clone();
-    finding.help(format!("export with dynamic_shapes, or run onnx-fix --dynamic {name}:0=batch"))
+    finding.help(format!(
+        "export with dynamic_shapes, or run onnx-fix --dynamic {name}:0=batch, with one --dynamic for each \
+         batched input"
+    ))
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
