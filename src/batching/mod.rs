@@ -8,7 +8,7 @@
 //!
 //! If the operator of a node with carried inputs has no rule, or if the rule cannot prove the rewrite
 //! correct, an [`Obstacle`] is returned, and the model is unchanged. Analysis and rewrite are one pass, so
-//! that `onnx-lint --dynamic` and `onnx-fix` report the same obstacles.
+//! that `onnx-lint --dynamic` and `onnx-fix` find the same obstacles to one name of an axis.
 
 mod body;
 mod convert;

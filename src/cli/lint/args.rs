@@ -79,7 +79,7 @@ pub struct Args {
 
     /// Report the nodes that keep an axis of an input static: `images:0=batch`; may be repeated
     ///
-    /// `onnx-fix --dynamic` reports the same nodes, and then writes no model.
+    /// `onnx-fix --dynamic` writes no model if there is such a node.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Evidence")]
     pub dynamic: Vec<crate::batching::request::FreeDim>,
 
