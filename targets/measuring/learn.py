@@ -22,8 +22,8 @@ from collections import defaultdict
 
 from .conditions import Literal, holds, is_type, literals, plausible, text
 
-# Maximum number of conditions derived for an operator, besides those on one element type or opset. Further differences
-# are considered noise.
+# Maximum number of conditions derived for an operator, besides those on one element type or opset. Further failures
+# are considered noise, up to the ratio NOISE.
 MOST_LINES = 6
 # Maximum ratio of unexplained failures to passed cases. Above this ratio, the operator counts as supported only under
 # conditions that hold for none of the unexplained failures.

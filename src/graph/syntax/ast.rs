@@ -93,7 +93,7 @@ pub struct Op {
     /// "" if omitted.
     pub domain: Arc<str>,
     pub name: Name,
-    /// `@13`, in rules only.
+    /// `@13`, in rules and target files only.
     pub epoch: Option<(i64, Span)>,
     pub overload: Option<Name>,
     /// Operator variable `@op` or `@op in [Add, Sub]`, in rules only; its name is also stored in `name`.

@@ -27,7 +27,7 @@ pub enum Failure {
     Undefined(Span),
 }
 
-/// Progress of a failed match: the number of matched nodes, and the number of fulfilled conditions.
+/// Progress of a failed match: number of matched nodes, and of `where` and `let` steps that succeeded.
 pub type Progress = (usize, usize);
 
 /// Explains why `direction` does not match with `root` as its last node; `None` on a match.
