@@ -102,7 +102,7 @@ impl PairedDims {
         let mut common: BTreeMap<Name, DeclaredDim> = BTreeMap::new();
         for root in uses.keys() {
             let size = sizes.get(root).filter(|sizes| sizes.len() == 1).and_then(BTreeSet::first);
-            // An expression stands for one size only if its symbols do.
+            // If the models use different names, an expression may denote another size in each model.
             let is_kept = !root.0 && is_symbol(&root.1) || !has_other_names;
             let dim = match size {
                 Some(&size) => DeclaredDim::Value(size),

@@ -134,7 +134,7 @@ impl<'a> Suspects<'a> {
         found
     }
 
-    /// Returns the text of the file of a frame, if it still contains the recorded line.
+    /// Returns the file of a frame and its text, if the line of the frame still has the recorded code.
     fn verified(&self, frame: &Frame) -> Option<(&SourceFiles, Arc<str>)> {
         let code = frame.code.as_deref()?;
         [self.sources, &self.near].into_iter().find_map(|files| {

@@ -61,7 +61,7 @@ fn comment(chars: &[char]) -> Option<usize> {
     None
 }
 
-/// Positions in a line of code.
+/// End of the code in a line, and position after its last assignment; both count characters.
 struct Code {
     /// End of the code, without trailing spaces and the `:` that opens a block.
     end: usize,

@@ -12,7 +12,7 @@ use crate::write::onnx::Encodable;
 /// The pass.
 pub const PASS: Pass = Pass {
     id: "declare-facts",
-    summary: "Declares inferred types and shapes if the file does not become larger.",
+    summary: "Declares inferred types and shapes if the file does not become larger than the input.",
     codes: &[DECLARED_TYPE],
     phases: &[],
     need: Need::Optional,

@@ -353,8 +353,8 @@ fn resized<'t>(
         for (axis, name) in axes {
             let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
             let Some(Some(size)) = size else { continue };
-            // The batch may have any size; other axes are doubled or halved, as strides and windows often
-            // require multiples of a number.
+            // The batch may have any size. Strides and windows often require multiples of a number, so
+            // other axes are doubled or halved (odd sizes: reduced by 1).
             *size = match (*axis == 0 || batches.contains(&name), smaller) {
                 (true, false) => *size + 1,
                 (true, true) => *size + 2,

@@ -1,4 +1,4 @@
-//! Converts messages whose names are not resolved: tensors, types, metadata, quantization annotations.
+//! Converts protobuf messages without value names: tensors, types, metadata, quantization annotations.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-"""Data model of operator versions, and the check whether a version accepts all nodes of the previous version."""
+"""Data model of operator versions, and the check whether a signature accepts all nodes of the previous version."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ impl Mask {
 
     /// Reads the mask. Keys beyond the end of a short mask are masked.
     fn given(cx: &Cx, mask: &Array, q: &Heads, k: &Heads) -> Result<(Vec<f64>, Vec<usize>, usize)> {
-        // Runtimes disagree on additive integer masks.
+        // With `is_causal`, runtimes disagree on integer masks, which cannot hold -inf.
         if mask.elem().is_integer() {
             return Err(Refusal::Unsupported);
         }

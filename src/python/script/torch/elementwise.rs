@@ -44,7 +44,7 @@ impl<'t> Machine<'t> {
 
     /// Reports a subtraction with an operand that is a boolean tensor, or a literal `True` or `False`.
     ///
-    /// A boolean of NumPy, which PyTorch subtracts, has the same value here as one of Python.
+    /// Other booleans are not reported: they may be NumPy booleans, which PyTorch can subtract.
     pub fn check_subtraction(&self, left: &Value<'t>, right: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
         let is_literal = children(node).iter().any(|operand| matches!(operand.kind(), "true" | "false"));
         let is_bool = |value: &Value| match value {

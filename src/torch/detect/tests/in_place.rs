@@ -64,7 +64,7 @@ fn writes_that_the_exporter_follows_are_not_reported() {
         %c : Float(6, strides=[1]) = aten::copy_(%31, %w, %b)"
     );
     check(X, &written_back, "%x", &[]);
-    // `row = x[0]; row.add_(1)` changes only `row`.
+    // `row = x[0]; row.add_(1)` changes `x`, too, but the exported model changes only `row`.
     let named = selected.replace("%30", "%row");
     check(X, &named, "%x", &["in-place-view-lost@13"]);
     // The halves of a tensor do not overlap.
