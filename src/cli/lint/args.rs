@@ -65,7 +65,7 @@ pub struct Args {
     #[arg(long, help_heading = "Rules")]
     pub list_rules: bool,
 
-    /// With `--list-rules`: also list conversions, decompositions and lowerings
+    /// With `--list-rules`: list all rules, also conversions, lowerings and proofs
     #[arg(long, requires = "list_rules", help_heading = "Rules")]
     pub all: bool,
 
