@@ -96,7 +96,7 @@ pub(super) struct Cx<'m> {
     pub model: &'m Model,
     /// Inferred facts of the traced model.
     pub facts: &'m Facts,
-    /// Request.
+    /// Requested inputs with samples.
     pub samples: &'m Samples,
     /// Layouts of values; a value without an entry is shared.
     pub layouts: FxHashMap<ValueId, Layout>,

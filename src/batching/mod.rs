@@ -34,7 +34,7 @@ use cx::Cx;
 /// Changes of the traced model after which it runs on `N` samples.
 #[derive(Debug)]
 pub struct Batched {
-    /// At most one patch per graph.
+    /// Patches of the changed graphs, one for each graph.
     pub patches: Vec<Patch>,
     /// The layout of each output of the main graph, in order.
     pub outputs: Vec<(ValueId, Layout)>,

@@ -22,7 +22,7 @@ pub struct Obstacle {
     pub node: Option<NodeId>,
     /// Model output, if the obstacle concerns an output.
     pub value: Option<ValueId>,
-    /// Kind.
+    /// Kind of the obstacle.
     pub kind: Kind,
     /// Reason, as a clause that follows the name of the node.
     pub why: String,
@@ -31,7 +31,7 @@ pub struct Obstacle {
 /// Reason why a batching rule fails.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
-    /// Kind.
+    /// Kind of the obstacle.
     pub kind: Kind,
     /// Clause that follows the name of the node; empty if the obstacle is already recorded.
     pub text: String,

@@ -49,7 +49,7 @@ impl std::str::FromStr for FreeDim {
 /// Axis of an input of the main graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputAxis {
-    /// Input.
+    /// Input that has the axis.
     pub value: ValueId,
     /// Position of the input among the inputs of the main graph.
     pub at: usize,

@@ -34,7 +34,7 @@ impl OpKey {
     }
 }
 
-/// Resolved operator in a graph.
+/// Version and schema that an operator has in the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     /// Opset that determines the semantics of the operator's calls.

@@ -6,13 +6,13 @@ use crate::diag::{Level, RuleId};
 pub struct Words {
     /// Rule of the finding.
     pub rule: RuleId,
-    /// Severity.
+    /// Severity of the finding.
     pub level: Level,
-    /// Fault.
+    /// Message that states the fault.
     pub message: String,
-    /// Reason.
+    /// Note that states the reason.
     pub note: &'static str,
-    /// Fix; empty if none is known.
+    /// Help that states a fix; empty if none is known.
     pub help: String,
 }
 

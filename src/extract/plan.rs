@@ -14,7 +14,7 @@ use crate::egraph::{Call, ENode};
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
 
-/// Planned graph.
+/// Patch for a graph, with the classes that need an `Identity`.
 pub struct Planned {
     pub patch: Patch,
     /// Classes whose value an `Identity` copies to a graph output.

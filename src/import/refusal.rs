@@ -11,7 +11,7 @@ use crate::torch::{Argument, Input, Node, Trace, Type};
 /// Maximum number of list items that a message shows.
 const SHOWN: usize = 6;
 
-/// Failed condition of the rule that comes closest: by matched nodes, then by fulfilled conditions.
+/// Failed condition of the rule that comes closest: by matched nodes, then by steps that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// Code of the rule.

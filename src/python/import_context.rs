@@ -13,7 +13,7 @@ use super::value::Value;
 pub struct Definition {
     pub file: Arc<str>,
     pub text: Arc<str>,
-    /// Name in that file.
+    /// Name of the function or class in `file`.
     pub name: String,
 }
 
@@ -22,7 +22,7 @@ pub struct Definition {
 pub struct ImportContext<'s> {
     /// Texts of the available files.
     pub sources: &'s SourceFiles,
-    /// Parsed files.
+    /// Access to the parsed files.
     pub library: &'s dyn Volumes,
     /// Number of imports from the linted file to this one; 0 for the linted file.
     pub depth: u32,

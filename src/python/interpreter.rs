@@ -29,7 +29,7 @@ pub const MAX_DEPTH: u32 = 150;
 pub struct Frame<'t> {
     /// Index of the function; `None` for the top level of the file.
     pub function: Option<usize>,
-    /// Class of `self`.
+    /// Class of `self`, by its index in the program.
     pub class: Option<usize>,
     /// Body of the function.
     pub body: Node<'t>,
@@ -75,9 +75,9 @@ pub struct Interpreter<'t> {
     /// The code needs labels for training, or only decides whether other code raises.
     pub checks: u32,
     identities: Identity,
-    /// Sizes, by shape and axis.
+    /// Identity of each size that was read from a shape, by shape and index.
     sizes: FxHashMap<(Identity, i64), Identity>,
-    /// Shapes, by size.
+    /// For each size in `sizes`, the shape that it was read from.
     shapes: FxHashMap<Identity, Identity>,
     /// Sizes that may be fractional, such as half of a size.
     fractions: FxHashSet<Identity>,

@@ -58,7 +58,7 @@ pub fn text(inputs: &Inputs) -> String {
     inputs.join(", ")
 }
 
-/// All ranges.
+/// All ranges of random elements.
 pub const NUMBERS: [Numbers; 5] =
     [Numbers::Small, Numbers::Positive, Numbers::Signed, Numbers::Sizes, Numbers::Special];
 

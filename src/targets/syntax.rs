@@ -12,10 +12,10 @@ use crate::rules::syntax::{RuleNodes, conditions, pattern};
 /// Settings of the tokenizer and the error reports for target files.
 pub const TARGETS: Language = Language { rule: rule_ids::BAD_TARGET, strings: Strings::OneLine };
 
-/// Kinds of evidence.
+/// Keywords that open a section, one for each kind of evidence.
 const KNOWN: [&str; 3] = ["measured", "documented", "inferred"];
 
-/// Keywords of facts.
+/// Keywords that begin a line of a section.
 const FACTS: [&str; 7] = ["opset", "ir", "needs", "domain", "op", "not", "nothing"];
 
 fn unknown_word(cursor: &mut Cursor, word: &Name, what: &str, known: &[&str]) -> Reported {

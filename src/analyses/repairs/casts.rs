@@ -7,7 +7,7 @@ use crate::infer::Fact;
 use crate::schema::{self, Arity, Formal, Schema, Ty, TypeSet};
 use crate::torch::promotion::{category, promoted};
 
-/// Casts before and after a node.
+/// Casts to insert before and after a node.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Casts {
     /// Inputs to convert, by position, with their new types.

@@ -51,7 +51,7 @@ pub fn converted(cx: &LintContext, id: NodeId) -> Option<Patch> {
     spliced(cx, id, &model, &single.outer, opset)
 }
 
-/// Model of a single node.
+/// Model that contains a single node of the source model.
 struct Single {
     model: Model,
     /// For each input and output of `model`, the value of the source model that it represents.

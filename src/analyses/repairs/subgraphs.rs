@@ -12,9 +12,9 @@ use crate::torch::promotion::promoted;
 /// Change of an output of a subgraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputRepair {
-    /// Subgraph.
+    /// Subgraph that has the output.
     pub graph: GraphId,
-    /// Position of the output.
+    /// Position among the outputs of the subgraph.
     pub output: usize,
     /// Element type to cast the output to; `None` inserts an Identity instead of a Cast.
     pub to: Option<ElemType>,
@@ -39,13 +39,13 @@ pub fn outer_outputs(model: &Model) -> Vec<(NodeId, OutputRepair)> {
 
 /// Subgraph input that does not receive its declared type.
 pub struct MisdeclaredInput {
-    /// Subgraph.
+    /// Subgraph that has the input.
     pub graph: GraphId,
-    /// Position of the input.
+    /// Position among the inputs of the subgraph.
     pub input: usize,
-    /// Declared type.
+    /// Declared type of the input.
     pub declared: Fact,
-    /// Inferred type.
+    /// Inferred type of the value that the input receives.
     pub received: Fact,
 }
 

@@ -20,7 +20,7 @@ use crate::source::LocalPlace;
 pub struct Line {
     path: PathBuf,
     line: u32,
-    /// Columns; `None` if unknown.
+    /// Columns of the finding in the line; `None` if unknown.
     columns: Option<Range<u32>>,
     /// Whether the finding is about the linted file itself, rather than about a model.
     is_own: bool,

@@ -50,7 +50,7 @@ pub struct Run<'a> {
 pub struct ModelSummary {
     /// The file, as in [`Run::files`].
     pub file: Arc<str>,
-    /// Names and values.
+    /// Name and value of each fact.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -106,7 +106,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The formats of text.
+    /// All formats except the binary ones, `Arrow` and `Parquet`.
     pub const ALL: [Format; 13] = [
         Format::Full,
         Format::Concise,

@@ -8,9 +8,9 @@ pub enum Objective {
     /// Number of nodes, weighted by their kind of work.
     #[default]
     Nodes,
-    /// Bytes of the file.
+    /// Size of the file, in bytes.
     Size,
-    /// Time of one run.
+    /// Estimated time of one run.
     Latency,
 }
 

@@ -126,9 +126,9 @@ impl<'m> Driver<'m> {
 
 /// Layout of the inputs and outputs of a subgraph around its loop-carried state.
 struct Carry {
-    /// Subgraph inputs before the state.
+    /// Facts of the subgraph inputs that precede the state.
     before: Vec<Fact>,
-    /// Subgraph inputs after the state.
+    /// Facts of the subgraph inputs that follow the state.
     after: Vec<Fact>,
     /// Number of subgraph outputs before the state.
     outputs_before: usize,

@@ -144,7 +144,7 @@ impl Format {
 pub(super) enum ScaleRounding {
     Up,
     Down,
-    /// Ties round up.
+    /// To the nearer power of two; ties round up.
     Nearest,
 }
 

@@ -19,7 +19,7 @@ pub fn slice(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Slice of one axis.
+/// Bounds and step of a slice along one axis.
 struct Cut {
     axis: i64,
     start: Size,

@@ -37,9 +37,9 @@ pub struct Reshape<'t> {
     pub node: Node<'t>,
     /// Whether the source states the first size as a number.
     pub is_literal: bool,
-    /// First size of the operand.
+    /// Size of the operand's first axis.
     pub rows: Dim,
-    /// First size of the result.
+    /// Size of the result's first axis.
     pub first: Dim,
 }
 

@@ -35,7 +35,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// Element type and shape.
+/// Element type and shape of a value.
 type Kind = (Option<ElemType>, Vec<i64>);
 
 /// Returns the first input-dependent value of each element type and shape.

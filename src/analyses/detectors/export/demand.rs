@@ -18,7 +18,7 @@ pub struct Demand {
     pub input: usize,
     /// Dynamic size, or an expression over dynamic sizes.
     pub size: Dim,
-    /// Required value.
+    /// Value that `size` must have.
     pub fixed: Dim,
     /// Kind of the constraint.
     pub kind: Kind,

@@ -10,7 +10,7 @@ use crate::infer::Fact;
 /// Maximum number of nodes to visit up to the Slice, such as the sigmoid of one half.
 const MAX_STEPS: usize = 4;
 
-/// Slice of an axis.
+/// Slice of `of` along one axis, with step 1.
 struct Part {
     node: NodeId,
     of: ValueId,

@@ -53,12 +53,12 @@ struct Tap {
 /// Sliced value, axis, and length of each slice (0 for Split).
 type Series = (ValueId, i64, i64);
 
-/// Detected loop.
+/// Loop that the export unrolled into `steps` copies of its nodes.
 struct Unrolled {
     series: Series,
     first: NodeId,
     steps: usize,
-    /// Number of nodes in a step.
+    /// Number of nodes in one copy.
     body: usize,
     /// Whether a step uses the previous one for more than the accumulation of results.
     recurrent: bool,

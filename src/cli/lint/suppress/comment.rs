@@ -3,7 +3,7 @@
 /// Part of a file that a suppression covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// A line or the next statement.
+    /// The line of the comment, or the next statement if the comment has a line of its own.
     Line,
     /// The whole file.
     File,
