@@ -12,7 +12,7 @@ use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
-/// Maximum number of origin nodes of a new class, which keeps the nodes with the highest ids.
+/// Maximum number of origin nodes of a new class; the nodes with the highest ids are kept.
 /// Without a limit, repeated pairwise fusion of a long chain would accumulate all of its nodes.
 const MOST_ORIGINS: usize = 64;
 

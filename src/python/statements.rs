@@ -344,7 +344,7 @@ impl<'t> Interpreter<'t> {
             handlers_end &= blocks.fold(false, |ends, block| self.block(block) || ends);
             self.restore(before);
         }
-        // After a body that returns, handlers run only if it raises an exception: their results are dropped.
+        // If the body returns, handlers run only after an exception: their results are dropped.
         let does_return = ends && returned != before;
         if let Some(frame) = self.frames.last_mut().filter(|_| does_return) {
             frame.returned = returned;

@@ -210,9 +210,9 @@ functions! {
     /// Axes of a two-operand Einsum contraction, as seven lists.
     /// The lists are the batch, own and reduced axes of the first operand, then the same three lists for the
     /// second operand, then the permutation from the order (batch axes, own axes of the first operand, own
-    /// axes of the second operand) to the axes of the result. An own axis occurs in one operand only.
-    /// Undefined for an ellipsis, a letter repeated in one operand or in the result, and a letter reduced in
-    /// one operand only.
+    /// axes of the second operand) to the axes of the result. An own axis occurs in only one operand.
+    /// Undefined for an ellipsis, a letter repeated in one operand or in the result, and a reduced letter
+    /// that only one operand has.
     Contraction "contraction" (Expr);
     /// Alignment of the operands of an Einsum with an explicit result, as lists: for each operand, the
     /// permutation that orders its axes, and the axes to insert; then the axes to sum.

@@ -30,7 +30,7 @@ pub enum Obstacle {
     Deprecated { by: u16 },
     /// The operator has other semantics at the opset than in the node: those of version `in_force`.
     OtherEpoch { in_force: u16 },
-    /// This version lacks the attribute, whose value is not the default.
+    /// This version lacks the attribute, and the value of the attribute is not its default.
     Attribute { name: String },
     /// The attribute has a kind other than `expected`.
     AttributeKind { name: String, expected: AttrKind },

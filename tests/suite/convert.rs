@@ -144,7 +144,7 @@ fn branches_of_different_shapes_need_opset_11() {
     };
     check(&model("Relu (x)"), 9, &["If (c)"], &[]);
     check(&model("Concat <axis = 0> (x, x)"), 11, &["If (c)"], &[]);
-    // If a runtime infers the shape of one branch only, it assumes that shape for both.
+    // If a runtime infers the shape of only one branch, it assumes that shape for both.
     for (other, shape) in [("Concat <axis = 0> (x, x)", "[4]"), ("Relu (z)", "[M]")] {
         let why = format!("its branches may have different output shapes: [2] and {shape}");
         let blocked = vec![format!("`If` cannot be converted to opset 9: {why}")];

@@ -99,9 +99,9 @@ struct Member<'a> {
 /// Returns the casts that make the input types of a node legal; `None` if no cast is needed or safe.
 ///
 /// As in PyTorch, the inputs of a type variable are promoted to one type, and constants take the type of the
-/// data. A narrowing cast is safe only if PyTorch makes the same cast, if it keeps the numbers of a
-/// constant, or for a parameter in double ([`narrower`]). Index inputs become int64, or else int32. If an
-/// operator does not support the type of its inputs, a wider type is used, and the outputs are converted
+/// data. A narrowing cast is safe in three cases: PyTorch makes the same cast, the cast keeps the numbers
+/// of a constant, or a parameter is in double ([`narrower`]). Index inputs become int64, or else int32. If
+/// an operator does not support the type of its inputs, a wider type is used, and the outputs are converted
 /// back.
 pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
     let node = &cx.model.nodes[id];

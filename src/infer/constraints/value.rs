@@ -11,7 +11,7 @@ use crate::schema::constraints::Binary;
 pub enum Value {
     /// An integer.
     Int(Dim),
-    /// A list of integers, of which some may be unknown.
+    /// A list of integers, some of which may be unknown.
     Ints(Vec<Size>),
     /// A list of real numbers.
     Reals(Vec<f64>),

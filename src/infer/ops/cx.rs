@@ -258,7 +258,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Requests a symbol for a data-dependent dimension of an output, whose value lies in `range`.
+    /// Requests a symbol for a data-dependent dimension of an output; its value lies in `range`.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
         self.fresh.size(output, axis, range)
     }

@@ -152,7 +152,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Evaluates two expressions, of which the script runs only one, and joins their values.
+    /// Evaluates two expressions and joins their values; the script runs only one of them.
     fn either_value(&mut self, one: Node<'t>, other: Node<'t>) -> Eval<'t> {
         let before = self.heap.snapshot();
         let first = self.in_doubt(|machine| machine.evaluate(one));

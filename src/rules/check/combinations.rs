@@ -16,7 +16,7 @@ pub struct Partial {
 /// Call in a combination: its span, its operator with the version, and the number of its inputs.
 type Part = (Span, Arc<str>, Option<i64>, usize);
 
-/// Returns the calls of a combination, by which combinations are compared.
+/// Returns the calls of a combination; two combinations with the same calls are equal.
 pub fn parts(statements: &[Statement]) -> Vec<Part> {
     let calls = statements.iter().flat_map(Statement::calls);
     let epoch = |call: &CallAst| call.op.epoch.map(|(epoch, _)| epoch);

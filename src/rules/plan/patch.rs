@@ -43,7 +43,7 @@ pub fn patch(
     patch.check(host.model).is_ok().then_some(patch)
 }
 
-/// Returns the patch that replaces the outputs `values` of a node, which have no elements.
+/// Returns the patch that replaces the outputs `values` of a node; none of them has elements.
 /// Returns `None` if the sizes of `values` cannot be computed from the sizes of inputs.
 pub fn patch_of_empty(
     host: &PlainHost,

@@ -175,7 +175,7 @@ impl<'t> Machine<'t> {
         Ok(Some(count))
     }
 
-    /// Evaluates an adaptive pooling to `output` sizes, of which `None` keeps the size of the input.
+    /// Evaluates an adaptive pooling to the sizes `output`; `None` keeps the size of the input.
     pub fn adaptive_pool(
         &mut self,
         what: &str,
