@@ -204,9 +204,9 @@ pub struct Args {
     ///
     /// By default, the first axis of an input, and any axis of size 1, holds samples: each sample is computed
     /// by itself. Along an axis that does not hold samples, a model may combine elements. `x:0=T:size` and
-    /// `x:1=N:samples` override the default role of an axis. Axes with the same name have the same size. If nodes
-    /// hard-code the size or combine samples, the nodes are reported, and nothing is written; `onnx-lint --dynamic`
-    /// reports the nodes beforehand.
+    /// `x:1=N:samples` override the default role of an axis. Axes with the same name have the same size. If a
+    /// node prevents the dynamic axis, the node is reported, and nothing is written; `onnx-lint --dynamic` only
+    /// reports such nodes.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
