@@ -22,10 +22,7 @@ impl<'t> Interpreter<'t> {
     pub fn statement(&mut self, node: Node<'t>) -> Ends {
         self.stand_at(node);
         match node.kind() {
-            "return_statement" => {
-                self.return_statement(node);
-                return true;
-            }
+            "return_statement" => return self.return_statement(node),
             "raise_statement" | "break_statement" | "continue_statement" => return true,
             "if_statement" => return self.if_statement(node),
             "for_statement" => self.for_statement(node),
@@ -134,7 +131,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    fn return_statement(&mut self, node: Node<'t>) {
+    fn return_statement(&mut self, node: Node<'t>) -> Ends {
         let value = children(node).first().map_or(Value::None, |value| self.evaluate(*value));
         if let [frame] = self.frames.as_slice()
             && let Some(class) = frame.class
@@ -151,6 +148,7 @@ impl<'t> Interpreter<'t> {
             let before = frame.returned.take();
             frame.returned = Some(before.map_or(value.clone(), |before| before.join(value)));
         }
+        true
     }
 
     /// Returns true if a class is a module but not a submodule, so that `forward` returns model outputs.
