@@ -7,21 +7,33 @@ use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::{DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION, MISSING_OPSET_IMPORT};
 use crate::diag::{Finding, Level, Place, Sink};
-use crate::graph::{GraphId, NodeId, OpsetImport, normal_domain};
+use crate::graph::{NodeId, OpsetImport, normal_domain};
 use crate::schema;
 
 /// Detector of SPC027, SPC028 and SPC034.
 pub const DETECTOR: Detector =
     Detector { rules: &[MISSING_OPSET_IMPORT, DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION], run };
 
-fn missing_import(cx: &LintContext, node: NodeId, domain: &str, count: usize) -> Finding {
+fn missing_import(
+    cx: &LintContext,
+    function: Option<usize>,
+    node: NodeId,
+    domain: &str,
+    count: usize,
+) -> Finding {
     let shown = if domain.is_empty() { "ai.onnx" } else { domain };
-    // ONNX Runtime imports its own domains implicitly.
-    let is_vendor = !domain.is_empty() && schema::domain(domain).is_some();
+    let of = function.map(|index| &cx.model.functions[index]);
+    // ONNX Runtime imports its own domains implicitly, but not in functions.
+    let is_vendor = of.is_none() && !domain.is_empty() && schema::domain(domain).is_some();
     let rule = if is_vendor { MISSING_OPSET_IMPORT.at(Level::Warning) } else { MISSING_OPSET_IMPORT };
-    let message = format!("domain `{shown}` is used, but not imported");
-    let finding = cx.at_node(rule, node, Part::Op, message).label("an operator of this domain");
-    let finding = finding.help(format!("add an `opset_import` for `{shown}`"));
+    let (place, help) = match of.map(|function| function.name.as_deref().unwrap_or_default()) {
+        Some(name) => (format!(" by function `{name}`"), format!(" to function `{name}`")),
+        None => Default::default(),
+    };
+    let message = format!("domain `{shown}` is used, but not imported{place}");
+    let kind = if cx.model.callee(node).is_some() { "a function" } else { "an operator" };
+    let finding = cx.at_node(rule, node, Part::Op, message).label(format!("{kind} of this domain"));
+    let finding = finding.help(format!("add an `opset_import` for `{shown}`{help}"));
     match count {
         1 => finding,
         _ => finding.note(format!("{count} nodes use this domain")),
@@ -58,13 +70,18 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     // First node of each domain without an import, and the number of these nodes, for the model and each function.
     let mut missing: IndexMap<(Option<usize>, &str), (NodeId, usize)> = IndexMap::new();
     for (id, node) in cx.nodes() {
-        let is_imported = |graph: GraphId| cx.model.opset(graph, node.domain()).is_some();
-        if !is_imported(node.graph) && cx.model.callee(id).is_none() {
-            let scope = cx.model.function_of(node.graph);
+        let scope = cx.model.function_of(node.graph);
+        let imports = scope.map_or(&cx.model.opsets, |function| &cx.model.functions[function].opsets);
+        let is_of_domain = |import: &&OpsetImport| normal_domain(import.domain.as_deref()) == node.domain();
+        if imports.iter().find(is_of_domain).is_none_or(|import| import.version.is_none()) {
             missing.entry((scope, node.domain())).or_insert((id, 0)).1 += 1;
         }
     }
-    sink.extend(missing.iter().map(|(&(_, domain), &(node, count))| missing_import(cx, node, domain, count)));
+    sink.extend(
+        missing
+            .iter()
+            .map(|(&(function, domain), &(node, count))| missing_import(cx, function, node, domain, count)),
+    );
 }
 
 fn duplicates(imports: &[OpsetImport]) -> Vec<Finding> {

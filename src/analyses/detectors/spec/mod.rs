@@ -2,6 +2,7 @@
 //!
 //! [`super::versions`] checks the legality of single nodes.
 
+mod calls;
 mod external;
 mod functions;
 mod imports;
@@ -28,4 +29,5 @@ pub const DETECTORS: &[Detector] = &[
     types::DETECTOR,
     subgraphs::DETECTOR,
     functions::DETECTOR,
+    calls::DETECTOR,
 ];

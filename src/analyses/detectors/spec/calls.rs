@@ -1,0 +1,183 @@
+//! Calls of local functions: number of inputs and outputs, omitted inputs, and kinds of attributes.
+
+use rustc_hash::FxHashSet;
+
+use super::Detector;
+use crate::analyses::LintContext;
+use crate::analyses::locate::Part;
+use crate::diag::rule_ids::{BAD_ATTRIBUTE, MISSING_INPUT, WRONG_ARITY};
+use crate::diag::{Finding, Sink, counted};
+use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes};
+use crate::schema::{self, Arity, Schema};
+
+/// Detector of SPC016, SPC017 and SPC019 for calls; those of operators are in [`super::super::versions`].
+pub const DETECTOR: Detector = Detector { rules: &[MISSING_INPUT, WRONG_ARITY, BAD_ATTRIBUTE], run };
+
+/// Maximum number of functions through which an argument is followed.
+const MAX_FOLLOWED: usize = 64;
+
+fn surplus(cx: &LintContext, call: NodeId, part: Part, what: &str, (found, most): (usize, usize)) -> Finding {
+    let message = format!(
+        "the call of `{}` has {}, but the function has {}",
+        cx.model.nodes[call].op_name(),
+        counted(found, what),
+        counted(most, what)
+    );
+    cx.at_node(WRONG_ARITY, call, part, message).label("not in the signature of the function")
+}
+
+fn omitted(cx: &LintContext, call: NodeId, input: ValueId, needs: NodeId) -> Finding {
+    let message = format!(
+        "the call of `{}` omits `{}`, but `{}` in the function needs this input",
+        cx.model.nodes[call].op_name(),
+        cx.name(input),
+        cx.model.nodes[needs].op_name()
+    );
+    cx.at_node(MISSING_INPUT, call, Part::Op, message)
+        .related(cx.places.node(needs, Part::Op), "needs the input")
+        .help(format!("pass a value for `{}`", cx.name(input)))
+}
+
+fn unlike(cx: &LintContext, call: NodeId, part: Part, name: &str, kind: AttrKind, of: &Reference) -> Finding {
+    let given = if part == Part::Op { "the default" } else { "the value" };
+    let message = format!(
+        "{given} of `{name}` for the call of `{}` has kind {}, but `{}` of `{}` in the function must have kind {}",
+        cx.model.nodes[call].op_name(),
+        kind.name(),
+        of.attr,
+        cx.model.nodes[of.node].op_name(),
+        of.kind.name()
+    );
+    cx.at_node(BAD_ATTRIBUTE, call, part, message)
+        .related(cx.places.node(of.node, Part::Attr(of.attr)), "refers to the attribute")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    if cx.model.functions.is_empty() {
+        return;
+    }
+    for (id, node) in cx.nodes() {
+        let Some(callee) = cx.model.callee(id) else { continue };
+        counts(cx, id, node, callee, sink);
+        inputs(cx, id, node, callee, sink);
+        attributes(cx, id, node, callee, sink);
+    }
+}
+
+fn counts(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
+    let body = &cx.model.graphs[cx.model.functions[callee].body];
+    let (inputs, outputs) = (last_present(&node.inputs), last_present(&node.outputs));
+    if inputs > body.inputs.len() {
+        let part = Part::Input(body.inputs.len());
+        sink.push(surplus(cx, id, part, "input", (inputs, body.inputs.len())));
+    }
+    if outputs > body.outputs.len() {
+        let part = Part::Output(body.outputs.len());
+        sink.push(surplus(cx, id, part, "output", (outputs, body.outputs.len())));
+    }
+}
+
+/// Returns the number of operands, without omitted operands at the end.
+fn last_present(operands: &[Option<ValueId>]) -> usize {
+    operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1)
+}
+
+fn inputs(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
+    let body = cx.model.functions[callee].body;
+    for (index, port) in cx.model.graphs[body].inputs.iter().enumerate() {
+        if node.input(index).is_none()
+            && let Some(needs) = needing(cx, callee, index, &mut FxHashSet::default())
+        {
+            sink.push(omitted(cx, id, port.value, needs));
+        }
+    }
+}
+
+/// Returns an operator node that requires an input of a function, in the function or in one that it calls.
+///
+/// Subgraphs are skipped, because an `If` may use the input only in calls that pass it.
+fn needing(
+    cx: &LintContext,
+    function: usize,
+    input: usize,
+    seen: &mut FxHashSet<(usize, usize)>,
+) -> Option<NodeId> {
+    if seen.len() >= MAX_FOLLOWED || !seen.insert((function, input)) {
+        return None;
+    }
+    let body = &cx.model.graphs[cx.model.functions[function].body];
+    let value = body.inputs.get(input)?.value;
+    body.nodes.iter().find_map(|&id| {
+        let node = &cx.model.nodes[id];
+        let mut uses = (0..node.inputs.len()).filter(|&index| node.input(index) == Some(value));
+        match cx.model.callee(id) {
+            Some(callee) => uses.find_map(|index| needing(cx, callee, index, seen)),
+            None => uses.any(|index| is_required(schema_of(cx, node), index)).then_some(id),
+        }
+    })
+}
+
+fn schema_of(cx: &LintContext, node: &Node) -> Option<&'static Schema> {
+    schema::lookup(node.domain(), &node.op_type, u16::try_from(cx.opset(node)).ok()?)
+}
+
+/// Returns true if the operator requires this input. ONNX Runtime's own operators do not state it reliably.
+fn is_required(schema: Option<&'static Schema>, index: usize) -> bool {
+    let formal = schema.filter(|schema| !schema.vendor).and_then(|schema| schema.input(index));
+    formal.is_some_and(|formal| formal.option != Arity::Optional)
+}
+
+/// Attribute of an operator that refers to an attribute of the function.
+struct Reference<'a> {
+    node: NodeId,
+    attr: &'a str,
+    /// Kind that the operator requires.
+    kind: AttrKind,
+}
+
+fn attributes(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
+    for attr in &node.attrs {
+        // The kind of a reference is only declared, and ONNX Runtime ignores the declaration.
+        let is_reference = matches!(attr.value, AttrValue::Ref { .. });
+        if let Some(kind) = attr.value.kind().filter(|_| !is_reference)
+            && let Some(of) = reference(cx, callee, &attr.name, &mut FxHashSet::default())
+            && of.kind != kind
+        {
+            sink.push(unlike(cx, id, Part::Attr(&attr.name), &attr.name, kind, &of));
+        }
+    }
+    for attr in &cx.model.functions[callee].attribute_defaults {
+        if node.attr(&attr.name).is_none()
+            && let Some(kind) = attr.value.kind()
+            && let Some(of) = reference(cx, callee, &attr.name, &mut FxHashSet::default())
+            && of.kind != kind
+        {
+            sink.push(unlike(cx, id, Part::Op, &attr.name, kind, &of));
+        }
+    }
+}
+
+/// Returns an operator attribute that refers to an attribute of a function, possibly through further calls.
+fn reference<'a>(
+    cx: &LintContext<'a>,
+    function: usize,
+    name: &str,
+    seen: &mut FxHashSet<usize>,
+) -> Option<Reference<'a>> {
+    if seen.len() >= MAX_FOLLOWED || !seen.insert(function) {
+        return None;
+    }
+    let graphs = scopes::nested(cx.model, cx.model.functions[function].body).into_iter();
+    let mut nodes = graphs.flat_map(|graph| &cx.model.graphs[graph].nodes);
+    nodes.find_map(|&id| {
+        let node = &cx.model.nodes[id];
+        let refers = |value: &AttrValue| matches!(value, AttrValue::Ref { name: of, .. } if **of == *name);
+        node.attrs.iter().filter(|attr| refers(&attr.value)).find_map(|attr| {
+            if let Some(callee) = cx.model.callee(id) {
+                return reference(cx, callee, &attr.name, seen);
+            }
+            let kind = schema_of(cx, node)?.attr(&attr.name)?.kind;
+            Some(Reference { node: id, attr: &attr.name, kind })
+        })
+    })
+}
