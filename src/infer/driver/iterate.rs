@@ -10,6 +10,7 @@ use crate::graph::dim::{Dim, Interval, Symbol};
 use crate::graph::{AttrValue, ElemType, GraphId, Id, Node, NodeId, ValueId};
 use crate::infer::call::Fresh;
 use crate::infer::declared::fill;
+use crate::infer::eval;
 use crate::infer::fact::Fact;
 use crate::infer::fault::{Expected, Fault};
 use crate::infer::meet::meet_sizes;
@@ -32,6 +33,7 @@ impl<'m> Driver<'m> {
             Carry { before, after: Vec::new(), outputs_before: 1, first_input: 2, keeps_shapes: false };
         self.compare_rank(id, 1, body, 1, 0);
         let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
+        self.check_condition(id, body);
         let steps = self.steps(id, node, body, states.len());
         let scanned = rest.into_iter().map(|fact| stacked(without(fact, &inner), 0, steps.clone()));
         Some(states.into_iter().chain(scanned).collect())
@@ -96,14 +98,29 @@ impl<'m> Driver<'m> {
         let initial: Vec<Fact> =
             (0..states).map(|at| if batched { sliced(&outer(at), 0).1 } else { outer(at) }).collect();
         let mut steps: Size = None;
+        // Input and axis of the first known number of steps.
+        let mut first = (0, 0);
+        let mut unequal = Vec::new();
         let mut parts = Vec::new();
         for index in 0..slices {
             let whole = outer(states + index);
             let whole = if batched { sliced(&whole, 0).1 } else { whole };
-            let (size, part) = sliced(&whole, axis_of("scan_input_axes", index));
-            steps = meet_sizes(&steps, &size, &self.bounds).ok().flatten().or(steps);
+            let axis = axis_of("scan_input_axes", index);
+            let (size, part) = sliced(&whole, axis);
+            let axis = whole.rank().and_then(|rank| eval::index(axis, rank)).unwrap_or(0);
+            let place = (skipped + states + index, skipped + axis);
+            first = if steps.is_some() { first } else { place };
+            steps = match meet_sizes(&steps, &size, &self.bounds) {
+                Ok(met) => met.or(steps),
+                Err(dims) => {
+                    let (inputs, axes) = ((first.0, place.0), (first.1, place.1));
+                    unequal.push(Fault::SizeMismatch { inputs, axes, dims });
+                    steps
+                }
+            };
             parts.push(part);
         }
+        self.report(id, unequal);
         for input in 0..if batched { 0 } else { states + slices } {
             self.compare_rank(id, input, body, input, usize::from(input >= states));
         }
@@ -196,7 +213,9 @@ impl<'m> Driver<'m> {
         for (index, (first, next)) in
             initial.iter().zip(outputs.iter().skip(carry.outputs_before)).enumerate()
         {
-            if let Some(what) = kinds_conflict(first, next) {
+            let shapes = || first.clone().without_values().meet(&next.clone().without_values(), &self.bounds);
+            let conflict = kinds_conflict(first, next);
+            if let Some(what) = conflict.or_else(|| shapes().err().filter(|_| carry.keeps_shapes)) {
                 self.report(id, vec![Fault::Carried { input: carry.first_input + index, what }]);
             }
         }
@@ -224,6 +243,16 @@ impl<'m> Driver<'m> {
         {
             let expected = Expected::Exactly(declared + sliced);
             self.report(id, vec![Fault::Rank { input, rank, expected }]);
+        }
+    }
+
+    /// Reports a `Loop` whose subgraph returns a condition that is not a bool.
+    fn check_condition(&mut self, id: NodeId, body: GraphId) {
+        let condition = self.model.graphs[body].outputs.first().map(|port| port.value);
+        let elem = self.fact(condition).and_then(Fact::elem);
+        if elem.is_some_and(|elem| elem != ElemType::Bool) {
+            let (name, why) = ("body", "must return a bool, the condition, as its first output");
+            self.report(id, vec![Fault::Value { name, why }]);
         }
     }
 

@@ -199,3 +199,56 @@ fn long_chain_takes_linear_time() {
     let last = format!("v{}", length - 1);
     check(&format!("g (float[n, 4] v0) => ({last}) {{ {nodes} }}"), &[&format!("{last}: float[n, 4]")]);
 }
+
+#[test]
+fn loop_must_return_a_bool_condition() {
+    let body = |ty, node| {
+        format!(
+            "g (int64 m, bool c, float[3] x) => (y) {{
+                y = Loop <body = b (int64 i, bool k, float[3] s) => ({ty} l, float[3] u) {{
+                    l = {node}
+                    u = Neg(s)
+                }}> (m, c, x)
+            }}"
+        )
+    };
+    check_faults(&body("bool", "Identity(k)"), &[]);
+    check_faults(
+        &body("float", "Cast <to = 1> (k)"),
+        &["`body` must return a bool, the condition, as its first output"],
+    );
+}
+
+#[test]
+fn scan_must_keep_the_shape_of_its_state() {
+    let scan = |state: &str, node: &str| {
+        format!(
+            "g (float[{state}] a, float[4, 3] x) => (y) {{
+                y = Scan <num_scan_inputs = 1, body = b (s, e) => (t) {{ t = {node} }}> (a, x)
+            }}"
+        )
+    };
+    check_faults(&scan("n", "Identity(s)"), &[]);
+    check_faults(&scan("3", "Add(s, e)"), &[]);
+    check_faults(
+        &scan("3", "Concat <axis = 0> (s, e)"),
+        &["the loop state of input 0 changes between iterations: dimension 0 differs: 3 and 6"],
+    );
+}
+
+#[test]
+fn scan_inputs_must_have_the_same_length() {
+    let scan = |axis: usize, size: &str| {
+        format!(
+            "g (float[3] a, float[4, 3] x, float[3, {size}] w) => (y) {{
+                y = Scan <num_scan_inputs = 2, scan_input_axes = [0, {axis}], body = b (s, e, f) => (t) {{
+                    t = Add(s, e)
+                }}> (a, x, w)
+            }}"
+        )
+    };
+    check_faults(&scan(1, "4"), &[]);
+    check_faults(&scan(1, "n"), &[]);
+    check_faults(&scan(1, "5"), &["axis 0 of input 1 is 4, but axis 1 of input 2 is 5"]);
+    check_faults(&scan(0, "4"), &["axis 0 of input 1 is 4, but axis 0 of input 2 is 3"]);
+}

@@ -17,16 +17,25 @@ fn elements_of<'c>(cx: &Cx<'c>, input: usize) -> Option<&'c Elements> {
     }
 }
 
-/// Reads an input as a position in a sequence of `len` elements, counted from 0.
+/// Reads an input as a position below `end` in a sequence of `len` elements, counted from 0.
 ///
-/// Returns the last position if the input is absent, and `None` if the position is unknown or out of range.
-fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
+/// Returns the last position if the input is absent, and `None` if the position is unknown. Records a fault
+/// if the position is out of range, or if the sequence has no last element.
+fn place(cx: &mut Cx, input: usize, len: usize, end: usize) -> Option<usize> {
     if !cx.has(input) {
-        return len.checked_sub(1);
+        if end == 0 {
+            cx.fault(Fault::Value { name: "input_sequence", why: "must not be empty" });
+        }
+        return end.checked_sub(1);
     }
     let place = cx.const_int(input)?;
     let from_start = if place < 0 { place.checked_add(len as i64)? } else { place };
-    usize::try_from(from_start).ok().filter(|&place| place < len)
+    let found = usize::try_from(from_start).ok().filter(|&place| place < end);
+    if found.is_none() {
+        let is = Some(format!("{place}, but the sequence has length {len}"));
+        cx.fault(Fault::Constraint { name: "position", is, why: "must be a position in the sequence" });
+    }
+    found
 }
 
 /// Sets the output to a sequence with these element facts, or with `otherwise` if `facts` is empty.
@@ -59,9 +68,8 @@ pub fn insert(cx: &mut Cx) -> Option<()> {
         cx.fault(Fault::Constraint { name: "tensor", is: Some(elem.to_string()), why });
     }
     let known = elements.facts().and_then(|facts| {
-        // The new element is inserted before the position. A nonnegative position may equal the length.
-        let from_end = cx.const_int(2).filter(|place| *place < 0);
-        let at = place(cx, 2, facts.len() + usize::from(from_end.is_none()))?;
+        // The new element is inserted before the position, which may equal the length.
+        let at = place(cx, 2, facts.len(), facts.len() + 1)?;
         let mut facts = facts.to_vec();
         facts.insert(at, new.clone());
         Some(facts)
@@ -80,7 +88,7 @@ pub fn insert(cx: &mut Cx) -> Option<()> {
 pub fn erase(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
     let known = elements.facts().and_then(|facts| {
-        let at = place(cx, 1, facts.len())?;
+        let at = place(cx, 1, facts.len(), facts.len())?;
         let mut facts = facts.to_vec();
         facts.remove(at);
         Some(facts)
@@ -95,7 +103,7 @@ pub fn erase(cx: &mut Cx) -> Option<()> {
 /// `SequenceAt`: returns one of the elements.
 pub fn at(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
-    let known = elements.facts().and_then(|facts| facts.get(place(cx, 1, facts.len())?));
+    let known = elements.facts().and_then(|facts| facts.get(place(cx, 1, facts.len(), facts.len())?));
     let fact = known.unwrap_or(&**elements).clone();
     cx.put(0, fact);
     Some(())
@@ -177,6 +185,9 @@ fn common_size(cx: &Cx, whole: &Size) -> Size {
 /// `ConcatFromSequence`: concatenates along an axis, or stacks along a new one.
 pub fn concat(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
+    if elements.facts().is_some_and(<[Fact]>::is_empty) {
+        cx.fault(Fault::Value { name: "input_sequence", why: "must not be empty" });
+    }
     let elem = elements.elem();
     cx.set_elem(0, elem);
     let mut dims = elements.dims()?.to_vec();
@@ -228,7 +239,43 @@ pub fn get_element(cx: &mut Cx) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::infer::testing::{check, check_call};
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    /// Returns a graph with a sequence of two elements, a position, and a node.
+    fn two_elements(position: i64, node: &str) -> String {
+        format!(
+            "g (float[n] x) => () {{
+                list = SequenceConstruct(x, x)
+                at = Constant <value_int = {position}> ()
+                {node}
+            }}"
+        )
+    }
+
+    #[test]
+    fn positions_outside_a_sequence_are_faults() {
+        let fault = "`position` must be a position in the sequence";
+        for node in ["y = SequenceAt(list, at)", "y = SequenceErase(list, at)"] {
+            check_faults(&two_elements(1, node), &[]);
+            check_faults(&two_elements(-2, node), &[]);
+            check_faults(&two_elements(2, node), &[fault]);
+            check_faults(&two_elements(-3, node), &[fault]);
+        }
+        let insert = "y = SequenceInsert(list, x, at)";
+        check_faults(&two_elements(2, insert), &[]);
+        check_faults(&two_elements(-2, insert), &[]);
+        check_faults(&two_elements(3, insert), &[fault]);
+        check_faults(&two_elements(-3, insert), &[fault]);
+    }
+
+    #[test]
+    fn empty_sequences_have_no_last_element_and_no_concatenation() {
+        let fault = "`input_sequence` must not be empty";
+        for node in ["SequenceErase(list)", "ConcatFromSequence <axis = 0> (list)"] {
+            check_faults(&format!("g () => () {{ list = SequenceEmpty() y = {node} }}"), &[fault]);
+        }
+        check_faults("g (float[n] x) => () { list = SequenceEmpty() y = SequenceInsert(list, x) }", &[]);
+    }
 
     #[test]
     fn sequence_operators_track_each_element() {
