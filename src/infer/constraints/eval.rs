@@ -8,6 +8,7 @@ use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::shape::{Size, number, product};
 use crate::infer::{eval, load};
+use crate::schema::ValueType;
 use crate::schema::constraints::{Binary, Expr};
 
 impl Scope<'_> {
@@ -131,6 +132,18 @@ impl Scope<'_> {
                 let of = of.as_int()?.as_const()?;
                 known(constants?.iter().filter(|&&n| n == of).count())
             }
+            // Returns the number of elements that are known to equal the second argument: a lower bound.
+            "least_count" => {
+                let (list, of) = (arg(0)?, arg(1)?);
+                let of = of.as_int()?.as_const()?;
+                known(list.as_ints()?.iter().filter(|size| number(size) == Some(of)).count())
+            }
+            "lower" => match arg(0)? {
+                Value::Texts(texts) => {
+                    Some(Value::Texts(texts.iter().map(|text| text.to_lowercase()).collect()))
+                }
+                _ => None,
+            },
             "first" | "last" => part(function, &arg(0)?, &arg(1)?),
             // Returns the second argument if the first one is unknown, such as an absent attribute.
             "or" => arg(0).or_else(|| arg(1)),
@@ -190,12 +203,13 @@ impl Scope<'_> {
         }
     }
 
-    /// Decides whether the first output may have the element type with this `TensorProto.DataType` number.
+    /// Decides whether the first output, or its elements, may have the type with this `TensorProto.DataType` number.
     fn is_output_type(&self, number: &Dim) -> Option<Value> {
         let schema = self.cx.schema?;
         let allowed = schema.allowed(schema.output(0)?);
         number.as_const()?;
-        Some(Value::Answer(decided(elem(number).is_some_and(|elem| allowed.has_tensor(elem)))))
+        let is_allowed = |elem| allowed.has_tensor(elem) || allowed.has(ValueType::Sequence(elem));
+        Some(Value::Answer(decided(elem(number).is_some_and(is_allowed))))
     }
 
     /// Counts the attributes of this list that are present.

@@ -128,6 +128,9 @@ pub fn compare(operator: Binary, a: &Value, b: &Value, bounds: &Bounds) -> Answe
         }
         (Binary::Eq, Value::Text(a), Value::Text(b)) => return decided(a == b),
         (Binary::In, Value::Text(a), Value::Texts(b)) => return decided(b.contains(a)),
+        (Binary::In, Value::Texts(a), Value::Texts(b)) => {
+            return decided(a.iter().all(|text| b.contains(text)));
+        }
         (Binary::In, Value::Int(a), Value::Ints(b)) => {
             let equals = |b: &Size| b.as_ref().map_or(Answer::Unknown, |b| a.equals(b, bounds));
             return any(b.iter().map(equals));
