@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::value::{Value, all, any, arithmetic, compare, decided, elementwise};
-use super::{Scope, int};
+use super::{Scope, int, trees};
 use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::shape::{Size, number, product};
@@ -161,6 +161,8 @@ impl Scope<'_> {
             "broadcasts" => broadcasts(arg(0)?.as_ints()?, arg(1)?.as_ints()?, self.cx.bounds()),
             "distinct" => distinct(arg(0)?.as_ints()?).map(Value::Answer),
             "distinct_parts" => distinct_parts(&arg(0)?, &arg(1)?, &arg(2)?, &arg(3)?),
+            "of_branches" => trees::of_branches(&arg(0)?, &arg(1)?),
+            "are_pairs" => trees::are_pairs(&arg(0)?, &arg(1)?, &arg(2)?, &arg(3)?),
             "is_present" => Some(Value::Answer(decided(self.present(args) == 1))),
             "present" => known(self.present(args)),
             _ => None,

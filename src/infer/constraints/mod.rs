@@ -5,6 +5,7 @@
 
 mod eval;
 mod shapes;
+mod trees;
 mod value;
 
 use rustc_hash::FxHashMap;
