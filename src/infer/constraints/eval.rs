@@ -205,7 +205,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Decides whether the first output, or its elements, may have the type with this `TensorProto.DataType` number.
+    /// Decides whether the first output, or its elements, may have the type with this number.
+    ///
+    /// Types have the numbers of `TensorProto.DataType`.
     fn is_output_type(&self, number: &Dim) -> Option<Value> {
         let schema = self.cx.schema?;
         let allowed = schema.allowed(schema.output(0)?);

@@ -15,7 +15,7 @@ pub fn of_branches(list: &Value, modes: &Value) -> Option<Value> {
     (list.len() == modes.len()).then(|| Value::Ints(branches.map(|(size, _)| size.clone()).collect()))
 }
 
-/// Decides whether each tree and node id of the first two lists is a tree and node id of the other two.
+/// Decides whether each pair of tree id and node id also is a pair of the last two lists.
 pub fn are_pairs(trees: &Value, nodes: &Value, all_trees: &Value, all_nodes: &Value) -> Option<Value> {
     let all: FxHashSet<(i64, i64)> = pairs(all_trees, all_nodes)?.into_iter().collect();
     Some(Value::Answer(decided(pairs(trees, nodes)?.iter().all(|pair| all.contains(pair)))))

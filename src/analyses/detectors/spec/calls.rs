@@ -10,7 +10,7 @@ use crate::diag::{Finding, Sink, counted};
 use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes};
 use crate::schema::{self, Arity, Schema};
 
-/// Detector of SPC016, SPC017 and SPC019 for calls; those of operators are in [`super::super::versions`].
+/// Detector of SPC016, SPC017 and SPC019 in calls; `versions` reports them for operators.
 pub const DETECTOR: Detector = Detector { rules: &[MISSING_INPUT, WRONG_ARITY, BAD_ATTRIBUTE], run };
 
 /// Maximum number of functions through which an argument is followed.
@@ -93,9 +93,10 @@ fn inputs(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut S
     }
 }
 
-/// Returns an operator node that requires an input of a function, in the function or in one that it calls.
+/// Returns an operator node that requires an input of a function.
 ///
-/// Subgraphs are skipped, because an `If` may use the input only in calls that pass it.
+/// The node is in the function, or in a function that it calls with the input. Subgraphs are skipped, because
+/// an `If` may use the input only in calls that pass it.
 fn needing(
     cx: &LintContext,
     function: usize,
@@ -121,7 +122,9 @@ fn schema_of(cx: &LintContext, node: &Node) -> Option<&'static Schema> {
     schema::lookup(node.domain(), &node.op_type, u16::try_from(cx.opset(node)).ok()?)
 }
 
-/// Returns true if the operator requires this input. ONNX Runtime's own operators do not state it reliably.
+/// Returns true if the operator requires this input.
+///
+/// The schemas of ONNX Runtime's own operators mark some optional inputs as required.
 fn is_required(schema: Option<&'static Schema>, index: usize) -> bool {
     let formal = schema.filter(|schema| !schema.vendor).and_then(|schema| schema.input(index));
     formal.is_some_and(|formal| formal.option != Arity::Optional)
@@ -157,7 +160,9 @@ fn attributes(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &m
     }
 }
 
-/// Returns an operator attribute that refers to an attribute of a function, possibly through further calls.
+/// Returns the first operator attribute that refers to an attribute of a function.
+///
+/// The operator is in the function, or in a function that it calls with the attribute.
 fn reference<'a>(
     cx: &LintContext<'a>,
     function: usize,
