@@ -117,7 +117,8 @@ impl Candidates {
         ids.sort_unstable();
         let index: FxHashMap<Id, usize> = ids.iter().enumerate().map(|(index, &id)| (id, index)).collect();
         let form = |id: Id, at: usize, enode: &ENode| {
-            let is_original = original.contains_key(enode);
+            let node = original.get(enode).copied();
+            let is_original = node.is_some();
             let legal = match enode {
                 ENode::Call(call) if target.is_source && is_original => target.taken(egraph, call).is_ok(),
                 ENode::Call(call) => {
@@ -133,7 +134,7 @@ impl Candidates {
             inputs.dedup();
             let cost = match pricing {
                 None if is_original => Cost::default(),
-                _ => pricing.unwrap_or(&by_nodes).own(egraph, id, enode, is_original),
+                _ => pricing.unwrap_or(&by_nodes).own(egraph, id, enode, node),
             };
             legal.then_some(Candidate { at, cost, inputs, materials: Vec::new() })
         };

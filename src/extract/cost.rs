@@ -1,5 +1,6 @@
 //! Cost model. Costs are integers, so that sums do not depend on their order.
 
+mod bytes;
 mod prices;
 mod work;
 
@@ -9,7 +10,7 @@ pub use self::prices::Objective;
 use self::prices::{Prices, per_1024};
 pub use self::work::DimHints;
 use crate::egraph::{Call, EGraph, ENode};
-use crate::graph::{Def, ElemType};
+use crate::graph::{Def, ElemType, NodeId};
 use crate::infer::{Fact, MAX_ELEMENTS, Shape};
 use crate::schema::operator;
 use crate::schema::operator::Work;
@@ -65,15 +66,18 @@ impl CostModel {
 
     /// Returns the cost of an e-node without its inputs.
     ///
-    /// `is_original` marks e-nodes of the source graph, which win ties.
-    pub fn own(&self, egraph: &EGraph, class: Id, enode: &ENode, is_original: bool) -> Cost {
-        let change = Cost(if is_original { 0 } else { CHANGE });
+    /// `original` is the node that the e-node represents in the source graph; original e-nodes win ties.
+    pub fn own(&self, egraph: &EGraph, class: Id, enode: &ENode, original: Option<NodeId>) -> Cost {
+        let change = Cost(if original.is_some() { 0 } else { CHANGE });
         let data = &egraph[class].data;
         match enode {
             ENode::Absent | ENode::Output { .. } => Cost::default(),
             ENode::Leaf(value) => {
                 let model = egraph.analysis.tables.model;
-                let held = || if data.fact().is_const() { self.stored(data.fact()) } else { Cost::default() };
+                let held = || match data.fact().is_const() {
+                    true => self.stored(data.fact()).plus(self.text(|| bytes::of_constant(egraph, class))),
+                    false => Cost::default(),
+                };
                 match model.values[*value].def {
                     _ if model.values[*value].graph != egraph.analysis.graph => Cost::default(),
                     // A `Constant` node is already in the file, but an equal initializer makes it redundant.
@@ -83,15 +87,30 @@ impl CostModel {
             }
             ENode::Const(id) => {
                 let array = egraph.analysis.tables.constant(*id);
-                Cost(self.prices().constant).plus(self.stored_elements(array.len(), array.elem().bits()))
+                Cost(self.prices().constant)
+                    .plus(self.stored_elements(array.len(), array.elem().bits()))
+                    .plus(self.text(|| bytes::of_constant(egraph, class)))
             }
-            ENode::Call(call) => self.work(egraph, call, &data.facts).plus(change),
+            ENode::Call(call) => self
+                .work(egraph, call, &data.facts)
+                .plus(self.text(|| bytes::of_call(egraph, class, call, original)))
+                .plus(change),
         }
     }
 
-    /// Returns the cost of a constant-folded value.
-    pub fn beforehand(&self, fact: &Fact) -> Cost {
-        Cost(self.prices().constant + CHANGE).plus(self.stored(fact))
+    /// Returns the cost of the constant-folded value of a class.
+    pub fn beforehand(&self, egraph: &EGraph, class: Id) -> Cost {
+        Cost(self.prices().constant + CHANGE)
+            .plus(self.stored(egraph[class].data.fact()))
+            .plus(self.text(|| bytes::of_constant(egraph, class)))
+    }
+
+    /// Returns the cost of bytes other than elements; computes them only if they have a cost.
+    fn text(&self, bytes: impl FnOnce() -> usize) -> Cost {
+        match self.prices().text {
+            0 => Cost::default(),
+            price => Cost(per_1024(bytes() as u64, price)),
+        }
     }
 
     /// Returns the cost of storing a constant in the file.

@@ -48,7 +48,7 @@ impl CostDelta {
         for (node, form) in chosen.calls.iter().filter(|(node, _)| gone.contains(node)) {
             let form = canonical(chosen.egraph, form);
             let Some(class) = chosen.egraph.lookup(form.clone()) else { continue };
-            let mut cost = pricing.own(chosen.egraph, class, &form, true).units();
+            let mut cost = pricing.own(chosen.egraph, class, &form, Some(*node)).units();
             for &input in inputs(&form) {
                 let input = chosen.egraph.find(input);
                 let leaf = chosen.egraph[input].nodes.iter().find(|node| matches!(node, ENode::Leaf(_)));
@@ -56,7 +56,7 @@ impl CostDelta {
                     && chosen.choice.form(chosen.egraph, input) == leaf;
                 let is_gone = leaf.is_some() && !is_held;
                 if is_gone && self.counted.insert(input) {
-                    let leaf = leaf.map(|leaf| pricing.own(chosen.egraph, input, leaf, true).units());
+                    let leaf = leaf.map(|leaf| pricing.own(chosen.egraph, input, leaf, Some(*node)).units());
                     cost = cost.saturating_add(leaf.unwrap_or_default());
                 }
             }

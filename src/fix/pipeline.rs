@@ -10,7 +10,7 @@ use super::passes::{
     declare_initializers, dedup_initializers, default_attributes, drop_imports, duplicate_names, dynamic,
     import_domains, import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants,
     node_names, precision, relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions,
-    unused_initializers, value_info, withdraw_weights,
+    unused_initializers, value_info, withdraw_facts, withdraw_weights,
 };
 use super::target;
 use crate::diag::Finding;
@@ -79,6 +79,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Once(&drop_imports::PASS),
     Stage::Check(check_targets),
     Stage::Once(&declare_facts::PASS),
+    Stage::Once(&withdraw_facts::PASS),
 ];
 
 /// Maximum number of rewrite rounds.

@@ -39,6 +39,7 @@ mod links;
 mod lint;
 mod models;
 mod mutation;
+mod objectives;
 mod pitfalls;
 mod precision;
 mod programs;

@@ -43,10 +43,9 @@ pub(super) fn compute(egraph: &EGraph, pricing: &CostModel, ids: &[Id], of: &mut
         found.extend(level);
     }
     for &(class, at) in &found {
-        let fact = egraph[ids[class]].data.fact();
         let mut form = of[class].swap_remove(at);
         form.materials = std::mem::take(&mut form.inputs);
-        form.cost = pricing.beforehand(fact);
+        form.cost = pricing.beforehand(egraph, ids[class]);
         of[class] = vec![form];
     }
     let materials: Vec<usize> = found.iter().flat_map(|&(class, _)| of[class][0].materials.clone()).collect();

@@ -33,6 +33,8 @@ pub struct Prices {
     pub computed: u64,
     /// Price of 1,024 products that are accumulated.
     pub summed: u64,
+    /// Price of 1,024 bytes of names, attributes, documentation and metadata.
+    pub text: u64,
     /// Price of a new constant, in addition to its bytes.
     pub constant: u64,
     /// Price of 1,024 bytes of a small constant, of at most 8 bytes times `MAX_ELEMENTS`.
@@ -64,14 +66,15 @@ const NODES: Prices = Prices {
     traffic: 0,
     computed: 0,
     summed: 0,
+    text: 0,
     constant: 4,
     small: 16,
     weights: 128,
 };
 
-/// A byte costs 16: a node with its names takes about 64 bytes, a constant 32.
+/// A byte costs 16. The surcharges decide only between nodes of one size.
 const SIZE: Prices = Prices {
-    node: 1024,
+    node: 0,
     view: 1,
     moving: 2,
     elements: 3,
@@ -79,7 +82,8 @@ const SIZE: Prices = Prices {
     traffic: 0,
     computed: 0,
     summed: 0,
-    constant: 512,
+    text: 16 * 1024,
+    constant: 64,
     small: 16 * 1024,
     weights: 16 * 1024,
 };
@@ -95,6 +99,7 @@ const LATENCY: Prices = Prices {
     traffic: 40,
     computed: 100,
     summed: 40,
+    text: 0,
     constant: 4,
     small: 1024,
     weights: 1024,
@@ -141,6 +146,7 @@ mod tests {
         row("1,024 bytes read or written", |prices| prices.traffic);
         row("1,024 elements computed", |prices| prices.computed);
         row("1,024 products accumulated", |prices| prices.summed);
+        row("1,024 bytes of names, attributes and metadata", |prices| prices.text);
         row("a constant", |prices| prices.constant);
         row("1,024 bytes of a small constant", |prices| prices.small);
         row("1,024 bytes of a larger constant", |prices| prices.weights);

@@ -31,4 +31,5 @@ pub mod testing;
 pub mod unify_functions;
 pub mod unused_initializers;
 pub mod value_info;
+pub mod withdraw_facts;
 pub mod withdraw_weights;
