@@ -5,7 +5,7 @@
 
 use self::Carry::{Exact, Own, Widens, Wraps};
 use self::Moves::{All, No, Of};
-use self::Operands::{Apart, Broadcast, Commute};
+use self::Operands::{Apart, Broadcast, Commute, CommuteUpToSigns};
 use self::Work::{Control, Elementwise, Move, Product, Reduction, View};
 
 /// Properties of an operator.
@@ -78,6 +78,8 @@ pub enum Operands {
     Broadcast,
     /// All operands broadcast to one shape, and any two operands may be swapped.
     Commute,
+    /// As `Commute`, but swapped operands can change the sign of a zero.
+    CommuteUpToSigns,
 }
 
 impl Operator {
@@ -86,9 +88,11 @@ impl Operator {
         self.operands != Apart
     }
 
-    /// Returns true if the operator is commutative.
-    pub fn commutes(&self) -> bool {
-        self.operands == Commute
+    /// Returns true if the operator is commutative; with `rounds`, the sign of a zero may change.
+    ///
+    /// In ONNX Runtime, `Max` and `Min` of two zeros are the one that comes first or last, depending on the kernel.
+    pub fn commutes(&self, rounds: bool) -> bool {
+        self.operands == Commute || rounds && self.operands == CommuteUpToSigns
     }
 
     /// Returns whether the elements of an input are moved; `None` for [`Moves::No`].
@@ -210,14 +214,14 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("LpPool", Reduction, No, Own, Apart),
     ("MatMul", Product, No, Wraps, Apart),
     ("MatMulInteger", Product, No, Own, Apart),
-    ("Max", Elementwise, No, Exact, Commute),
+    ("Max", Elementwise, No, Exact, CommuteUpToSigns),
     ("MaxPool", Reduction, No, Exact, Apart),
     ("MaxRoiPool", Reduction, No, Own, Apart),
     ("MaxUnpool", Reduction, No, Own, Apart),
     ("Mean", Elementwise, No, Own, Commute),
     ("MeanVarianceNormalization", Reduction, No, Own, Apart),
     ("MelWeightMatrix", Reduction, No, Own, Apart),
-    ("Min", Elementwise, No, Exact, Commute),
+    ("Min", Elementwise, No, Exact, CommuteUpToSigns),
     ("Mish", Elementwise, No, Own, Apart),
     ("Mod", Elementwise, No, Widens, Broadcast),
     ("Mul", Elementwise, No, Wraps, Commute),

@@ -116,10 +116,10 @@ impl Contents {
 
     /// Returns true if the order of the operands does not matter.
     ///
-    /// Sums of more than two numbers differ by rounding, and `Max` and `Min` of zeros by the sign.
+    /// Sums of more than two numbers differ by rounding.
     fn commutes(&self, op: &str, operands: usize) -> bool {
-        let is_exact = operands <= 2 && !matches!(op, "Max" | "Min");
-        operator("", op).is_some_and(|operator| operator.commutes()) && (is_exact || self.rounds)
+        operator("", op).is_some_and(|operator| operator.commutes(self.rounds))
+            && (operands <= 2 || self.rounds)
     }
 
     fn clipped(&mut self, of: &Reading) -> Option<Content> {

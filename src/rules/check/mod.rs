@@ -318,7 +318,8 @@ fn direction(
             _ => {}
         }
     }
-    let pattern = super::rule::Pattern { nodes, values: scope.values().to_vec() };
+    let rounds = entries.safety.is_some_and(|safety| safety != Safety::Exact);
+    let pattern = super::rule::Pattern { nodes, values: scope.values().to_vec(), rounds };
     let rewrite: Option<Rewrite> = match rewritten {
         Some(statements) => {
             let meant = (entries.at, entries.rewrite_span());

@@ -109,7 +109,7 @@ fn pattern_test(
     let test = |epoch: Option<u16>| {
         let mut nodes = nodes.clone();
         nodes.iter_mut().last().into_iter().for_each(|node| node.op.epoch = epoch);
-        let pattern = Pattern { nodes, values: scope.values().to_vec() };
+        let pattern = Pattern { nodes, values: scope.values().to_vec(), rounds: true };
         let (steps, absent) = (steps.clone(), absent.clone());
         let direction =
             Direction { pattern, absent, attr_vars: scope.attr_vars(), steps, ..Direction::default() };
@@ -149,7 +149,7 @@ fn node_test(
     let epoch = schema.map(|schema| schema.epoch);
     let op = OpPat { epoch, ..op.clone() };
     let node = PatNode { span: op.span, op, inputs, outputs, attrs, rest: Rest::Ignore };
-    let pattern = Pattern { nodes: vec![node], values: scope.values().to_vec() };
+    let pattern = Pattern { nodes: vec![node], values: scope.values().to_vec(), rounds: true };
     let direction = Direction { pattern, attr_vars: scope.attr_vars(), ..Direction::default() };
     Some(NodeTest { epoch, direction, conditions })
 }

@@ -89,7 +89,7 @@ fn place<H: Host>(
     let can_be = |var, value| can_be(host, pattern, var, value);
     let mut placed = Vec::new();
     operands(&wanted.inputs, &inputs, state.clone(), &can_be, &mut placed);
-    if is_commutative(wanted) && inputs.len() == 2 && inputs[0] != inputs[1] {
+    if is_commutative(wanted, pattern.rounds) && inputs.len() == 2 && inputs[0] != inputs[1] {
         operands(&wanted.inputs, &[inputs[1], inputs[0]], state, &can_be, &mut placed);
     }
     placed
@@ -116,9 +116,11 @@ fn outputs<V: Copy + Eq, N: Copy + Eq>(
     })
 }
 
-fn is_commutative(pattern: &PatNode) -> bool {
+/// Returns true if the node also matches with its two operands swapped.
+fn is_commutative(pattern: &PatNode, rounds: bool) -> bool {
     let plain = matches!(pattern.inputs[..], [OperandPat::Value(_), OperandPat::Value(_)]);
-    plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
+    let operator = operator(&pattern.op.domain, &pattern.op.name);
+    plain && operator.is_some_and(|operator| operator.commutes(rounds))
 }
 
 /// Returns false if the pattern has a producer of `var`, but `value` has none with its operator.

@@ -65,7 +65,7 @@ fn last_nodes(pattern: &Pattern, count: usize) -> Pattern {
             Some((u16::try_from(node).ok()?, output))
         });
     }
-    Pattern { nodes: pattern.nodes.iter().skip(left_out).cloned().collect(), values }
+    Pattern { nodes: pattern.nodes.iter().skip(left_out).cloned().collect(), values, rounds: pattern.rounds }
 }
 
 /// Returns the first `where` or `let` that fails, with its index.

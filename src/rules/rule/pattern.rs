@@ -44,6 +44,8 @@ pub struct AttrVar {
 pub struct Pattern {
     pub nodes: Vec<PatNode>,
     pub values: Vec<ValueVar>,
+    /// Whether operands may be swapped where this can change the sign of a zero: the rule is not exact.
+    pub rounds: bool,
 }
 
 /// Node of a pattern.
