@@ -55,6 +55,8 @@ pub struct Contents {
     parts: FxHashMap<Content, Vec<moves::Part>>,
     /// Scalar of each content whose elements are all equal to it.
     fills: FxHashMap<Content, Content>,
+    /// First index of each output of a Split, by the tuple of the outputs and the axis.
+    starts: FxHashMap<(Id, usize), Vec<Option<Dim>>>,
     has_changed: bool,
     /// Whether operators are followed whose results may differ by rounding if they run on another shape.
     rounds: bool,
@@ -71,6 +73,7 @@ impl Contents {
         self.constants.evaluate(egraph);
         self.parents.clear();
         self.of_class.clear();
+        self.starts.clear();
         let order = postorder(egraph);
         for _ in 0..PASSES {
             self.has_changed = false;

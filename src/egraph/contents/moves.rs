@@ -7,7 +7,7 @@ use crate::egraph::enode::ENode;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::infer::eval::{self, Array};
-use crate::infer::{self, Size};
+use crate::infer::{self, Fact, Size};
 
 /// Part of a content: of each of its rows, the elements from `start` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,13 +234,20 @@ impl Contents {
             ENode::Output { index, call } if usize::from(*index) == of.index => Some(call[0]),
             _ => None,
         })?;
-        let facts = &of.egraph[of.egraph.find(tuple)].data.facts;
-        let len = |index: usize| facts.get(index)?.dims()?.get(axis)?.clone();
-        let mut start = Dim::known(0);
-        for index in 0..of.index {
-            start = start.add(len(index)?)?;
-        }
-        let len = of.own_dims()?.get(axis)?.clone().or_else(|| len(of.index))?;
+        let tuple = of.egraph.find(tuple);
+        let facts = &of.egraph[tuple].data.facts;
+        let len = |fact: &Fact| fact.dims()?.get(axis)?.clone();
+        let starts = self.starts.entry((tuple, axis)).or_insert_with(|| {
+            let mut next = Some(Dim::known(0));
+            let place = |fact| {
+                let start = next.clone();
+                next = next.take().and_then(|at| at.add(len(fact)?));
+                start
+            };
+            facts.iter().map(place).collect()
+        });
+        let start = starts.get(of.index)?.clone()?;
+        let len = of.own_dims()?.get(axis)?.clone().or_else(|| len(facts.get(of.index)?))?;
         let x = self.of(x);
         self.part(x, dims, axis, (&start, &len))
     }
