@@ -10,6 +10,7 @@ mod divergence;
 mod interface;
 mod numbers;
 mod pair;
+mod places;
 mod prepare;
 mod proof;
 mod rounded;
@@ -58,6 +59,7 @@ pub struct Comparison {
     /// Differences of the interfaces that affect a caller.
     pub interface: Vec<String>,
     /// Differences of the interfaces that do not affect results, and pairs by position.
+    /// Also limits of a proof up to rounding.
     pub notes: Vec<String>,
     /// Outputs of the first model that are proved equal to those of the second.
     pub equal: Vec<Arc<str>>,
@@ -83,6 +85,10 @@ impl Comparison {
         self.computes != Equivalence::Unknown && self.interface.is_empty()
     }
 }
+
+/// Note for models in which a rounding error can change more than the last digits.
+const PLACES_NOTE: &str =
+    "sizes or indices are computed from floating-point inputs: a rounding error can change them";
 
 /// Compares two [`prepared`] models.
 pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
@@ -115,6 +121,9 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     };
     match (at_higher.or_else(at_lower), aligned) {
         (Some((computes, proof, rounded)), _) => {
+            if computes == Equivalence::Rounded && [a, b].into_iter().any(places::depend_on_floats) {
+                comparison.notes.push(PLACES_NOTE.to_owned());
+            }
             comparison.computes = computes;
             comparison.rounded_weights = rounded;
             comparison.equal = std::mem::take(&mut comparison.unequal);

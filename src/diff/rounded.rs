@@ -2,12 +2,21 @@
 //!
 //! Exporters fold constants in different orders, such as a BatchNormalization into a Conv. A proof up to rounding may
 //! treat such weights as equal, and reports the largest difference. A small difference stays small only if a weight is
-//! multiplied with data or added to it, so that weights with any other use must be equal.
+//! multiplied with data or added to it, so that weights with any other use must be equal. So must weights on which a size
+//! or an index depends.
+//!
+//! Two elements are near if they differ by a few units in the last place of the larger one. A larger error, relative to
+//! the largest element of the tensor, is not accepted, not even for a bias that is added to a product. Folding a
+//! BatchNormalization computes `beta - mean * scale`, which cancels: the error is relative to `beta`, but only the small
+//! difference is left in the file. The sum of such a bias with the product of its channel has an error of the same size
+//! only if the product is as large as `beta`, and an input of zeros makes every product zero. Elements of other channels
+//! bound nothing, because they never meet in one sum.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use super::combined::Combined;
+use super::places::places;
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::{Use, Uses};
 use crate::graph::{AttrValue, Def, Initial, Model, Node, TensorId, ValueId, order};
@@ -74,7 +83,7 @@ impl RoundedWeights {
 fn linear(both: &Combined) -> [Vec<TensorId>; 2] {
     let model = &both.model;
     let uses = Uses::new(model);
-    let data = data(model);
+    let (data, places) = (data(model), places(model));
     let mut holders: FxHashMap<TensorId, Vec<ValueId>> = FxHashMap::default();
     let mut excluded: FxHashSet<TensorId> = FxHashSet::default();
     for (id, value) in model.values.iter() {
@@ -102,7 +111,7 @@ fn linear(both: &Combined) -> [Vec<TensorId>; 2] {
         if is_of_one
             && !excluded.contains(&tensor)
             && holders.iter().all(is_constant)
-            && is_linear(model, &uses, &data, &holders)
+            && is_linear(model, &uses, (&data, &places), &holders)
         {
             found[usize::from(of_second > 0)].push(tensor);
         }
@@ -112,11 +121,17 @@ fn linear(both: &Combined) -> [Vec<TensorId>; 2] {
 }
 
 /// Returns true if these values and their views are only weights that are combined with data.
-fn is_linear(model: &Model, uses: &Uses, data: &FxHashSet<ValueId>, values: &[ValueId]) -> bool {
+/// No size and no index may depend on the results.
+fn is_linear(
+    model: &Model,
+    uses: &Uses,
+    (data, places): (&FxHashSet<ValueId>, &FxHashSet<ValueId>),
+    values: &[ValueId],
+) -> bool {
     let mut open = values.to_vec();
     let mut seen: FxHashSet<ValueId> = values.iter().copied().collect();
     while let Some(value) = open.pop() {
-        if uses.is_output(value) || model.values[value].graph != model.main {
+        if uses.is_output(value) || places.contains(&value) || model.values[value].graph != model.main {
             return false;
         }
         for &Use { node, input } in uses.of(value) {

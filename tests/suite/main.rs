@@ -24,6 +24,7 @@ mod convert;
 mod cycles;
 mod determinism;
 mod diff;
+mod diff_rounding;
 mod diff_views;
 mod dynamic;
 mod editor;
