@@ -93,7 +93,7 @@ mod tests {
         let unknown =
             "g (float[N,4] x) => (float[N,4] y) <float[N,4] r> { r = acme.Unknown (x)  y = Sin (r) }";
         assert_eq!(declared(unknown, Objective::Size), 1);
-        let more = "g (float[N,4] x, int64[2] s) => (float[A,B] y) <float[N,8] r> { r = Expand (x, s)  y = Sin (r) }";
+        let more = "g (float[N,1] x, int64[2] s) => (float[A,B] y) <float[N,8] r> { r = Expand (x, s)  y = Sin (r) }";
         assert_eq!(declared(more, Objective::Size), 1, "the nodes do not imply the size 8");
     }
 }
