@@ -5,7 +5,7 @@
 
 use self::Carry::{Exact, Own, Widens, Wraps};
 use self::Moves::{All, No, Of};
-use self::Operands::{Apart, Broadcast, Commute, CommuteUpToSigns};
+use self::Operands::{Apart, Broadcast, Commute, CommuteUpToSigns, One};
 use self::Work::{Control, Elementwise, Move, Product, Reduction, View};
 
 /// Properties of an operator.
@@ -74,6 +74,8 @@ pub enum Carry {
 pub enum Operands {
     /// Each operand has its own role.
     Apart,
+    /// Each element is computed from one element of the only operand.
+    One,
     /// All operands broadcast to one shape.
     Broadcast,
     /// All operands broadcast to one shape, and any two operands may be swapped.
@@ -85,7 +87,7 @@ pub enum Operands {
 impl Operator {
     /// Returns true if the operands broadcast to one shape.
     pub fn broadcasts(&self) -> bool {
-        self.operands != Apart
+        !matches!(self.operands, Apart | One)
     }
 
     /// Returns true if the operator is commutative; with `rounds`, the sign of a zero may change.
@@ -116,18 +118,18 @@ pub fn operator(domain: &str, name: &str) -> Option<Operator> {
 /// All operators of ai.onnx, sorted by name.
 #[rustfmt::skip]
 const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
-    ("Abs", Elementwise, No, Exact, Apart),
-    ("Acos", Elementwise, No, Own, Apart),
-    ("Acosh", Elementwise, No, Own, Apart),
+    ("Abs", Elementwise, No, Exact, One),
+    ("Acos", Elementwise, No, Own, One),
+    ("Acosh", Elementwise, No, Own, One),
     ("Add", Elementwise, No, Wraps, Commute),
     ("AffineGrid", Reduction, No, Own, Apart),
     ("And", Elementwise, No, Own, Commute),
     ("ArgMax", Reduction, No, Exact, Apart),
     ("ArgMin", Reduction, No, Exact, Apart),
-    ("Asin", Elementwise, No, Own, Apart),
-    ("Asinh", Elementwise, No, Own, Apart),
-    ("Atan", Elementwise, No, Own, Apart),
-    ("Atanh", Elementwise, No, Own, Apart),
+    ("Asin", Elementwise, No, Own, One),
+    ("Asinh", Elementwise, No, Own, One),
+    ("Atan", Elementwise, No, Own, One),
+    ("Atanh", Elementwise, No, Own, One),
     ("Attention", Product, No, Own, Apart),
     ("AveragePool", Reduction, No, Own, Apart),
     ("BatchNormalization", Elementwise, No, Own, Apart),
@@ -135,15 +137,15 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("BitCast", Move, No, Own, Apart),
     ("BitShift", Elementwise, No, Own, Broadcast),
     ("BitwiseAnd", Elementwise, No, Own, Commute),
-    ("BitwiseNot", Elementwise, No, Own, Apart),
+    ("BitwiseNot", Elementwise, No, Own, One),
     ("BitwiseOr", Elementwise, No, Own, Commute),
     ("BitwiseXor", Elementwise, No, Own, Commute),
     ("BlackmanWindow", Elementwise, No, Own, Apart),
-    ("Cast", Move, No, Own, Apart),
+    ("Cast", Move, No, Own, One),
     ("CastLike", Move, No, Own, Apart),
     ("CausalConvWithState", Product, No, Own, Apart),
-    ("Ceil", Elementwise, No, Own, Apart),
-    ("Celu", Elementwise, No, Own, Apart),
+    ("Ceil", Elementwise, No, Own, One),
+    ("Celu", Elementwise, No, Own, One),
     ("CenterCropPad", Move, No, Exact, Apart),
     ("Clip", Elementwise, No, Exact, Apart),
     ("Col2Im", Reduction, No, Own, Apart),
@@ -155,8 +157,8 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("Conv", Product, No, Own, Apart),
     ("ConvInteger", Product, No, Own, Apart),
     ("ConvTranspose", Product, No, Own, Apart),
-    ("Cos", Elementwise, No, Own, Apart),
-    ("Cosh", Elementwise, No, Own, Apart),
+    ("Cos", Elementwise, No, Own, One),
+    ("Cosh", Elementwise, No, Own, One),
     ("CumProd", Reduction, No, Own, Apart),
     ("CumSum", Reduction, No, Wraps, Apart),
     ("DFT", Product, No, Own, Apart),
@@ -168,19 +170,19 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("Dropout", View, No, Own, Apart),
     ("DynamicQuantizeLinear", Elementwise, No, Own, Apart),
     ("Einsum", Product, No, Own, Apart),
-    ("Elu", Elementwise, No, Own, Apart),
+    ("Elu", Elementwise, No, Own, One),
     ("Equal", Elementwise, No, Exact, Commute),
-    ("Erf", Elementwise, No, Own, Apart),
-    ("Exp", Elementwise, No, Own, Apart),
+    ("Erf", Elementwise, No, Own, One),
+    ("Exp", Elementwise, No, Own, One),
     ("Expand", Move, Of(&[0]), Exact, Apart),
     ("EyeLike", Move, No, Exact, Apart),
     ("Flatten", View, Of(&[0]), Exact, Apart),
-    ("Floor", Elementwise, No, Own, Apart),
+    ("Floor", Elementwise, No, Own, One),
     ("GRU", Product, No, Own, Apart),
     ("Gather", Move, Of(&[0]), Exact, Apart),
     ("GatherElements", Move, Of(&[0]), Exact, Apart),
     ("GatherND", Move, Of(&[0]), Exact, Apart),
-    ("Gelu", Elementwise, No, Own, Apart),
+    ("Gelu", Elementwise, No, Own, One),
     ("Gemm", Product, No, Wraps, Apart),
     ("GlobalAveragePool", Reduction, No, Own, Apart),
     ("GlobalLpPool", Reduction, No, Own, Apart),
@@ -191,23 +193,23 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("GroupNormalization", Reduction, No, Own, Apart),
     ("HammingWindow", Elementwise, No, Own, Apart),
     ("HannWindow", Elementwise, No, Own, Apart),
-    ("HardSigmoid", Elementwise, No, Own, Apart),
-    ("HardSwish", Elementwise, No, Own, Apart),
+    ("HardSigmoid", Elementwise, No, Own, One),
+    ("HardSwish", Elementwise, No, Own, One),
     ("Hardmax", Reduction, No, Own, Apart),
     ("Identity", View, No, Exact, Apart),
     ("If", Control, No, Exact, Apart),
     ("ImageDecoder", Reduction, No, Own, Apart),
     ("InstanceNormalization", Reduction, No, Own, Apart),
-    ("IsInf", Elementwise, No, Exact, Apart),
-    ("IsNaN", Elementwise, No, Exact, Apart),
+    ("IsInf", Elementwise, No, Exact, One),
+    ("IsNaN", Elementwise, No, Exact, One),
     ("LRN", Reduction, No, Own, Apart),
     ("LSTM", Product, No, Own, Apart),
     ("LayerNormalization", Reduction, No, Own, Apart),
-    ("LeakyRelu", Elementwise, No, Own, Apart),
+    ("LeakyRelu", Elementwise, No, Own, One),
     ("Less", Elementwise, No, Exact, Broadcast),
     ("LessOrEqual", Elementwise, No, Exact, Broadcast),
     ("LinearAttention", Product, No, Own, Apart),
-    ("Log", Elementwise, No, Own, Apart),
+    ("Log", Elementwise, No, Own, One),
     ("LogSoftmax", Reduction, No, Own, Apart),
     ("Loop", Control, No, Own, Apart),
     ("LpNormalization", Reduction, No, Own, Apart),
@@ -222,15 +224,15 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("MeanVarianceNormalization", Reduction, No, Own, Apart),
     ("MelWeightMatrix", Reduction, No, Own, Apart),
     ("Min", Elementwise, No, Exact, CommuteUpToSigns),
-    ("Mish", Elementwise, No, Own, Apart),
+    ("Mish", Elementwise, No, Own, One),
     ("Mod", Elementwise, No, Widens, Broadcast),
     ("Mul", Elementwise, No, Wraps, Commute),
     ("Multinomial", Reduction, No, Own, Apart),
-    ("Neg", Elementwise, No, Wraps, Apart),
+    ("Neg", Elementwise, No, Wraps, One),
     ("NegativeLogLikelihoodLoss", Reduction, No, Own, Apart),
     ("NonMaxSuppression", Reduction, No, Own, Apart),
     ("NonZero", Reduction, No, Exact, Apart),
-    ("Not", Elementwise, No, Own, Apart),
+    ("Not", Elementwise, No, Own, One),
     ("OneHot", Move, No, Exact, Apart),
     ("Optional", View, No, Own, Apart),
     ("OptionalGetElement", View, No, Own, Apart),
@@ -249,7 +251,7 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("RandomUniform", Elementwise, No, Own, Apart),
     ("RandomUniformLike", Elementwise, No, Own, Apart),
     ("Range", Move, No, Own, Apart),
-    ("Reciprocal", Elementwise, No, Own, Apart),
+    ("Reciprocal", Elementwise, No, Own, One),
     ("ReduceL1", Reduction, No, Own, Apart),
     ("ReduceL2", Reduction, No, Own, Apart),
     ("ReduceLogSum", Reduction, No, Own, Apart),
@@ -260,20 +262,20 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("ReduceProd", Reduction, No, Wraps, Apart),
     ("ReduceSum", Reduction, No, Wraps, Apart),
     ("ReduceSumSquare", Reduction, No, Wraps, Apart),
-    ("RegexFullMatch", Elementwise, No, Own, Apart),
-    ("Relu", Elementwise, No, Exact, Apart),
+    ("RegexFullMatch", Elementwise, No, Own, One),
+    ("Relu", Elementwise, No, Exact, One),
     ("Reshape", View, Of(&[0]), Exact, Apart),
     ("Resize", Reduction, No, Own, Apart),
     ("ReverseSequence", Move, Of(&[0]), Exact, Apart),
     ("RoiAlign", Reduction, No, Own, Apart),
     ("RotaryEmbedding", Elementwise, No, Own, Apart),
-    ("Round", Elementwise, No, Own, Apart),
+    ("Round", Elementwise, No, Own, One),
     ("STFT", Product, No, Own, Apart),
     ("Scan", Control, No, Own, Apart),
     ("Scatter", Move, Of(&[0, 2]), Exact, Apart),
     ("ScatterElements", Move, Of(&[0, 2]), Exact, Apart),
     ("ScatterND", Move, Of(&[0, 2]), Exact, Apart),
-    ("Selu", Elementwise, No, Own, Apart),
+    ("Selu", Elementwise, No, Own, One),
     ("SequenceAt", Move, No, Own, Apart),
     ("SequenceConstruct", Move, No, Own, Apart),
     ("SequenceEmpty", Move, No, Own, Apart),
@@ -282,22 +284,22 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("SequenceLength", View, No, Own, Apart),
     ("SequenceMap", Control, No, Own, Apart),
     ("Shape", View, No, Exact, Apart),
-    ("Shrink", Elementwise, No, Own, Apart),
-    ("Sigmoid", Elementwise, No, Own, Apart),
-    ("Sign", Elementwise, No, Exact, Apart),
+    ("Shrink", Elementwise, No, Own, One),
+    ("Sigmoid", Elementwise, No, Own, One),
+    ("Sign", Elementwise, No, Exact, One),
     ("SimplifiedLayerNormalization", Reduction, No, Own, Apart),
-    ("Sin", Elementwise, No, Own, Apart),
-    ("Sinh", Elementwise, No, Own, Apart),
+    ("Sin", Elementwise, No, Own, One),
+    ("Sinh", Elementwise, No, Own, One),
     ("Size", View, No, Exact, Apart),
     ("Slice", Move, Of(&[0]), Exact, Apart),
     ("Softmax", Reduction, No, Own, Apart),
     ("SoftmaxCrossEntropyLoss", Reduction, No, Own, Apart),
-    ("Softplus", Elementwise, No, Own, Apart),
-    ("Softsign", Elementwise, No, Own, Apart),
+    ("Softplus", Elementwise, No, Own, One),
+    ("Softsign", Elementwise, No, Own, One),
     ("SpaceToDepth", Move, Of(&[0]), Exact, Apart),
     ("Split", Move, Of(&[0]), Exact, Apart),
     ("SplitToSequence", Move, No, Own, Apart),
-    ("Sqrt", Elementwise, No, Own, Apart),
+    ("Sqrt", Elementwise, No, Own, One),
     ("Squeeze", View, Of(&[0]), Exact, Apart),
     ("StringConcat", Elementwise, No, Own, Broadcast),
     ("StringNormalizer", Elementwise, No, Own, Apart),
@@ -305,12 +307,12 @@ const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("Sub", Elementwise, No, Wraps, Broadcast),
     ("Sum", Elementwise, No, Wraps, Commute),
     ("SwiGLU", Elementwise, No, Own, Apart),
-    ("Swish", Elementwise, No, Own, Apart),
-    ("Tan", Elementwise, No, Own, Apart),
-    ("Tanh", Elementwise, No, Own, Apart),
+    ("Swish", Elementwise, No, Own, One),
+    ("Tan", Elementwise, No, Own, One),
+    ("Tanh", Elementwise, No, Own, One),
     ("TensorScatter", Move, No, Exact, Apart),
     ("TfIdfVectorizer", Reduction, No, Own, Apart),
-    ("ThresholdedRelu", Elementwise, No, Own, Apart),
+    ("ThresholdedRelu", Elementwise, No, Own, One),
     ("Tile", Move, Of(&[0]), Exact, Apart),
     ("TopK", Reduction, No, Exact, Apart),
     ("Transpose", Move, Of(&[0]), Exact, Apart),
@@ -331,6 +333,34 @@ mod tests {
     fn all_operators_have_an_entry() {
         let recorded: Vec<&str> = OPERATORS.iter().map(|row| row.0).collect();
         assert_eq!(recorded, schema::ops("").collect::<Vec<_>>());
+    }
+
+    /// Elementwise operators of one input that are no function of one element.
+    const OTHERS: [&str; 9] = [
+        "Bernoulli",
+        "BlackmanWindow",
+        "DynamicQuantizeLinear",
+        "HammingWindow",
+        "HannWindow",
+        "RandomNormalLike",
+        "RandomUniformLike",
+        "StringNormalizer",
+        "StringSplit",
+    ];
+
+    #[test]
+    fn elementwise_operators_of_one_input_are_functions_of_one_element() {
+        let newest = u16::MAX;
+        for &(name, work, _, _, operands) in OPERATORS {
+            let schema = schema::lookup("", name, newest).expect("a schema");
+            let is_one = schema.input(0).is_some() && schema.input(1).is_none();
+            if work == Elementwise && is_one && operands != One {
+                assert!(OTHERS.contains(&name), "{name} needs the operands `One`");
+            }
+            if operands == One {
+                assert!(is_one && schema.output(1).is_none() && !OTHERS.contains(&name), "{name}");
+            }
+        }
     }
 
     #[test]

@@ -6,52 +6,7 @@ use super::{Content, Contents, Key};
 use crate::graph::dim::Dim;
 use crate::infer::{Size, eval};
 use crate::schema::operator;
-
-/// Operators that compute each element from one element of their only input.
-const UNARY: &[&str] = &[
-    "Abs",
-    "Acos",
-    "Acosh",
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atanh",
-    "BitwiseNot",
-    "Cast",
-    "Ceil",
-    "Celu",
-    "Cos",
-    "Cosh",
-    "Elu",
-    "Erf",
-    "Exp",
-    "Floor",
-    "Gelu",
-    "HardSigmoid",
-    "HardSwish",
-    "IsInf",
-    "IsNaN",
-    "LeakyRelu",
-    "Log",
-    "Mish",
-    "Neg",
-    "Not",
-    "Reciprocal",
-    "Relu",
-    "Round",
-    "Selu",
-    "Shrink",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sinh",
-    "Softplus",
-    "Softsign",
-    "Sqrt",
-    "Tan",
-    "Tanh",
-    "ThresholdedRelu",
-];
+use crate::schema::operator::Operands;
 
 /// Operators that compute along one axis, whose place among the others does not matter.
 const ALONG_AXIS: [&str; 6] = ["ArgMax", "ArgMin", "Hardmax", "LogSoftmax", "LpNormalization", "Softmax"];
@@ -59,7 +14,8 @@ const ALONG_AXIS: [&str; 6] = ["ArgMax", "ArgMin", "Hardmax", "LogSoftmax", "LpN
 impl Contents {
     /// Returns the content of a computed output.
     pub(super) fn computed(&mut self, of: &Reading, op: &str) -> Option<Content> {
-        if UNARY.binary_search(&op).is_ok() && of.call.inputs == 1 {
+        let operands = operator("", op)?.operands;
+        if operands == Operands::One && of.call.inputs == 1 {
             let operands = vec![self.of(of.input(0)?)];
             return Some(self.defined(Key { op: of.named(op, &[]), operands, sizes: Vec::new() }));
         }
@@ -67,7 +23,7 @@ impl Contents {
             return self.clipped(of);
         }
         // Before opset 7, broadcasting had other rules.
-        if operator("", op).is_some_and(|operator| operator.broadcasts()) && of.epoch() >= 7 {
+        if operator("", op)?.broadcasts() && of.epoch() >= 7 {
             let inputs = of.inputs()?;
             let mut operands = Vec::new();
             let mut unexpanded = Vec::new();
