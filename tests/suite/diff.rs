@@ -270,3 +270,13 @@ fn decompositions_are_proved_at_the_lower_opset() {
     assert_eq!(compare(&model, &converted, &RULES).computes, Equivalence::Rounded);
     assert_eq!(compare(&other, &converted, &RULES).computes, Equivalence::Unknown);
 }
+
+/// ONNX Runtime drops reduced axes unless `keepdims` is 1; other runtimes keep them unless it is 0.
+#[test]
+fn reductions_with_an_invalid_keepdims_are_not_equal() {
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[N,4] x) => (float[N,1,1] y) <int64[1] a = {1}> {\n  \
+        t = ReduceMax <axes = [1], keepdims = 1> (x)\n  y = Unsqueeze (t, a)\n}\n";
+    check(model, &[], Equivalence::Same);
+    check(model, &[("keepdims = 1", "keepdims = 2")], Equivalence::Unknown);
+}

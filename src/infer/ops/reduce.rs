@@ -13,8 +13,7 @@ enum Axes {
 
 /// `Reduce*`: the axes are an input since opset 13 (`ReduceSum`) or 18, and an attribute before.
 pub fn reduce(cx: &mut Cx) -> Option<()> {
-    let keep = cx.int_or("keepdims", 1) != 0;
-    let dims = cx.dims(0)?;
+    let (keep, dims) = (keeps_axes(cx)?, cx.dims(0)?);
     let shape = match axes(cx) {
         Axes::All if cx.flag("noop_with_empty_axes") => Shape::new(dims),
         Axes::All if keep => Shape::new(vec![known(1); dims.len()]),
@@ -29,6 +28,15 @@ pub fn reduce(cx: &mut Cx) -> Option<()> {
     };
     cx.set_shape(0, shape);
     Some(())
+}
+
+/// Returns whether reduced axes are kept. Runtimes differ for values of `keepdims` other than 0 and 1.
+fn keeps_axes(cx: &Cx) -> Option<bool> {
+    match cx.int_or("keepdims", 1) {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
 }
 
 fn axes(cx: &mut Cx) -> Axes {
@@ -48,7 +56,7 @@ fn axes(cx: &mut Cx) -> Axes {
 /// `ArgMax` and `ArgMin`: reduce one axis.
 pub fn arg(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
-    let (axis, keep) = (cx.int_or("axis", 0), cx.int_or("keepdims", 1) != 0);
+    let (axis, keep) = (cx.int_or("axis", 0), keeps_axes(cx)?);
     let shape = reduced(cx, dims, &[axis], keep)?;
     cx.set_shape(0, shape);
     Some(())
