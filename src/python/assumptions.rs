@@ -2,6 +2,8 @@
 
 use tree_sitter::Node;
 
+use crate::diag::{Level, rule_ids};
+
 use super::interpreter::Interpreter;
 use super::parameters::{Parameter, parameters};
 use super::statements::Ends;
@@ -84,13 +86,40 @@ impl<'t> Interpreter<'t> {
         is_setting && !strings.is_empty() && strings.iter().all(is_flash)
     }
 
-    /// Runs a branch of an `if` statement. Findings in a branch that needs labels have at most level info.
+    /// Runs a branch of an `if` statement.
+    ///
+    /// Findings in a branch that needs labels have at most level info. The same holds for loops over a size in a branch
+    /// for one size only, such as the branch for a single step of a decoder.
     pub fn branch(&mut self, condition: Node<'t>, is_true: bool, block: Node<'t>) -> Ends {
         let needs_labels = u32::from(self.needs_labels(condition, is_true));
+        let is_single = is_true && self.is_for_one_size(condition);
+        let count = self.findings.len();
         self.checks += needs_labels;
         let ends = self.block(block);
         self.checks -= needs_labels;
+        if is_single {
+            let loops = self.findings.iter_mut().skip(count);
+            for finding in loops.filter(|finding| *finding.code == *rule_ids::UNROLLED_LOOP.code) {
+                finding.level = finding.level.min(Level::Info);
+            }
+        }
         ends
+    }
+
+    /// Returns true if a condition implies that a size is 1.
+    fn is_for_one_size(&mut self, condition: Node<'t>) -> bool {
+        let condition = bare(condition);
+        let operator = field(condition, "operator").map_or("", |operator| text(operator, self.source));
+        if condition.kind() == "boolean_operator" {
+            let sides = ["left", "right"].into_iter().filter_map(|side| field(condition, side));
+            return operator == "and" && sides.into_iter().any(|side| self.is_for_one_size(side));
+        }
+        let [left, right] = children(condition)[..] else { return false };
+        let operator = field(condition, "operators").map_or("", |operator| text(operator, self.source));
+        condition.kind() == "comparison_operator"
+            && operator == "=="
+            && [left, right].iter().any(|side| text(*side, self.source) == "1")
+            && self.compares_sizes(condition)
     }
 
     /// Returns true if a condition with this value implies that labels for training are passed.

@@ -75,10 +75,12 @@ impl<'t> Interpreter<'t> {
         match value {
             Value::Tensor(tensor) => {
                 if tensor.origin > Origin::Constant {
-                    self.say(
-                        call.node,
-                        report::item(self.here(call.node), call.node, written, tensor.origin, self.source),
-                    );
+                    let words =
+                        report::item(self.here(call.node), call.node, written, tensor.origin, self.source);
+                    // The operands of a computation are often sizes.
+                    let computed = call.arguments.positional.first();
+                    let is_computed = computed.is_some_and(|one| one.kind() == "binary_operator");
+                    self.say(call.node, if is_computed && !tensor.sure { words.remark() } else { words });
                 }
                 taken(tensor)
             }
@@ -166,7 +168,13 @@ impl<'t> Interpreter<'t> {
         }
         match value {
             Value::Tensor(tensor) if tensor.sure => {
+                // `x[tuple(index)]` has one number for each axis of `x`.
+                let is_index = name == "tuple"
+                    && call.node.parent().is_some_and(|outer| {
+                        outer.kind() == "subscript" && field(outer, "value") != Some(call.node)
+                    });
                 if tensor.varies()
+                    && !is_index
                     && let Some(argument) = call.arguments.positional.first()
                 {
                     let words = report::unrolled(call.node, *argument, Steps::Rows, self.source);

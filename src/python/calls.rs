@@ -271,6 +271,9 @@ impl<'t> Interpreter<'t> {
         if let Some(name) = path.strip_prefix("torch.") {
             return self.torch_call(name, call);
         }
+        if is_flash_attention(path) {
+            return Value::Tensor(Tensor { sure: true, rank: None, ..self.result(&call.tensors()) });
+        }
         if let Some(name) = path.strip_prefix("math.") {
             return self.math_call(name, call);
         }
@@ -315,6 +318,12 @@ impl<'t> Interpreter<'t> {
     pub fn is_zero(&self, value: Option<&Value>) -> bool {
         matches!(value, Some(Value::Number(Some(number)) | Value::Real(number)) if *number == 0.0)
     }
+}
+
+/// Returns true for functions that run the kernels of FlashAttention, which no exporter supports.
+fn is_flash_attention(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path).trim_start_matches('_');
+    name == "flash_attention_forward" || name.starts_with("flash_attn_")
 }
 
 /// Returns true for methods that convert their object to a Python number.

@@ -71,7 +71,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Returns true for comparisons with a shape, or with a size other than the last one, such as `i < n`.
-    fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
+    pub fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
         let orders =
             |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
         if condition.kind() != "comparison_operator" || !fields(condition, "operators").iter().all(orders) {

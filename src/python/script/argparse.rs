@@ -8,7 +8,20 @@ use super::value::Value;
 /// Class of a parser.
 pub const PARSER: &str = "argparse.ArgumentParser";
 
+/// Class of the parsed arguments.
+pub const NAMESPACE: &str = "argparse.Namespace";
+
+/// Keyword arguments of a parser that add no arguments.
+const PLAIN: [&str; 7] =
+    ["prog", "usage", "description", "epilog", "formatter_class", "add_help", "allow_abbrev"];
+
 impl<'t> Machine<'t> {
+    /// Returns a parser, which is open if other code may add arguments to it.
+    pub fn parser(&mut self, args: &Args<'t>) -> Value<'t> {
+        let is_open = args.open || args.keywords.iter().any(|(name, ..)| !PLAIN.contains(&&**name));
+        self.instance(PARSER, vec![], is_open)
+    }
+
     /// Calls a method of an argument parser or group.
     pub fn parser_method(&mut self, parser: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
         // Other arguments than the defaults may run other branches of the exported model.
@@ -20,23 +33,32 @@ impl<'t> Machine<'t> {
             }
             "add_argument_group" | "add_mutually_exclusive_group" => parser.clone(),
             "set_defaults" => {
+                self.open_parser(parser, args.open);
                 for (name, value, _) in &args.keywords {
                     self.set_attribute(parser, &format!("default {name}"), value.clone());
                 }
                 Value::None
             }
-            "parse_args" => self.namespace(parser),
+            "parse_args" => self.namespace(parser, args),
             "parse_known_args" => {
-                let namespace = self.namespace(parser);
+                let namespace = self.namespace(parser, args);
                 Value::tuple(vec![namespace, Value::Unknown])
             }
+            "print_help" | "print_usage" | "format_help" | "format_usage" | "error" | "exit" => {
+                Value::Unknown
+            }
             _ => {
-                if let Some(instance) = parser.object().and_then(|object| self.heap.instance_mut(object)) {
-                    instance.open = true;
-                }
+                self.open_parser(parser, true);
                 Value::Unknown
             }
         })
+    }
+
+    /// Marks a parser as one with unknown arguments, if `is_open`.
+    fn open_parser(&mut self, parser: &Value<'t>, is_open: bool) {
+        if let Some(instance) = parser.object().and_then(|object| self.heap.instance_mut(object)) {
+            instance.open |= is_open;
+        }
     }
 
     /// Records the default of an argument, as the attribute `default NAME` of the parser.
@@ -44,9 +66,13 @@ impl<'t> Machine<'t> {
         let flags: Vec<&str> = args.positional.iter().filter_map(|(value, _)| value.text()).collect();
         let long = flags.iter().find(|flag| flag.starts_with("--")).or(flags.first()).copied();
         let name = args.keyword("dest").and_then(Value::text).or(long);
+        let is_known = !args.open && flags.len() == args.positional.len();
         let Some(name) = name.map(|name| name.trim_start_matches('-').replace('-', "_")) else {
+            self.open_parser(parser, true);
             return Ok(());
         };
+        let is_named = args.keyword("dest").is_none_or(|dest| dest.text().is_some());
+        self.open_parser(parser, !is_known || !is_named);
         let is_flag = flags.iter().any(|flag| flag.starts_with('-'));
         let action = args.keyword("action").map(|action| action.text().unwrap_or("unknown"));
         let implied = match action {
@@ -74,7 +100,8 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    fn namespace(&mut self, parser: &Value<'t>) -> Value<'t> {
+    /// Returns the namespace that a parser fills with its defaults.
+    fn namespace(&mut self, parser: &Value<'t>, args: &Args<'t>) -> Value<'t> {
         let parser = parser.object().and_then(|object| match self.heap.get(object) {
             Object::Instance(instance) => Some(instance.clone()),
             _ => None,
@@ -85,6 +112,7 @@ impl<'t> Machine<'t> {
             .iter()
             .filter_map(|(name, value)| Some((name.strip_prefix("default ")?, value.clone())));
         let defaults: Vec<(&str, Value<'t>)> = defaults.collect();
-        self.instance("argparse.Namespace", defaults, true)
+        let is_open = parser.open || args.open || args.get(1, "namespace").is_some();
+        self.instance(NAMESPACE, defaults, is_open)
     }
 }

@@ -5,11 +5,17 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::syntax::field;
+use super::argparse::NAMESPACE;
 use super::calls::Args;
+use super::export;
+use super::export_call::is_near;
+use super::faults::Fault;
 use super::heap::Object;
 use super::library;
-use super::machine::{Eval, Machine};
+use super::machine::{Eval, Machine, Stop};
+use super::torch::torchvision::lacks;
 use super::value::{Function, FunctionKind, Value};
+use crate::diag::rule_ids;
 
 impl<'t> Machine<'t> {
     /// Evaluates `x.name`.
@@ -117,8 +123,17 @@ impl<'t> Machine<'t> {
     ) -> Eval<'t> {
         let method = || Value::Method(Rc::new((object.clone(), Rc::from(name))));
         let Value::Object(class) = class else {
+            self.check_library_attribute(object, class, open, name, node)?;
             return Ok(match name {
                 "__class__" => class.clone(),
+                "__dict__" => {
+                    // A write to the dictionary adds attributes.
+                    if let Some(instance) = object.object().and_then(|object| self.heap.instance_mut(object))
+                    {
+                        instance.open = true;
+                    }
+                    Value::Unknown
+                }
                 _ => method(),
             });
         };
@@ -129,17 +144,62 @@ impl<'t> Machine<'t> {
             Err(_) if name == "__dict__" => Ok(Value::Unknown),
             Err(library) => {
                 let is_module = self.is_module(object) == Some(true);
-                if is_module && library::is_module_attribute(name) {
+                let is_inherited = library::is_module_attribute(name)
+                    || export::is_export_method(name) && !library_is_plain(library.as_ref());
+                if is_module && is_inherited {
                     return Ok(method());
                 }
                 let has_hook = self.class_attribute(*class, "__getattr__", None).is_ok()
                     || self.class_attribute(*class, "__getattribute__", None).is_ok();
-                if is_module && !open && !has_hook && !name.starts_with("__") && library_is_plain(library) {
+                if is_module
+                    && !open
+                    && !has_hook
+                    && !name.starts_with("__")
+                    && library_is_plain(library.as_ref())
+                {
                     return Err(self.no_attribute(object, *class, name, node));
                 }
                 Ok(Value::Unknown)
             }
         }
+    }
+
+    /// Reports an attribute that an instance of a library class does not have.
+    fn check_library_attribute(
+        &self,
+        object: &Value<'t>,
+        class: &Value<'t>,
+        open: bool,
+        name: &str,
+        node: Node<'t>,
+    ) -> Result<(), Stop> {
+        let (message, help) = match class.path() {
+            _ if name.starts_with('_') => return Ok(()),
+            Some(export::ONNX_PROGRAM) if !export::PROGRAM_ATTRIBUTES.contains(&name) => (
+                format!("`ONNXProgram` has no attribute `{name}`"),
+                "save the program with `save(path)`, or use its `model_proto`".to_owned(),
+            ),
+            Some(NAMESPACE) if !open => {
+                let instance = object.object().and_then(|object| self.heap.instance(object));
+                let names = instance.iter().flat_map(|instance| instance.attributes.iter());
+                let near = names.map(|(known, _)| &**known).find(|known| is_near(known, name));
+                let other = "add the argument to the parser, or correct the name".to_owned();
+                let help = near.map_or(other, |near| format!("write `{near}`"));
+                (format!("the parser defines no argument `{name}`"), help)
+            }
+            Some(path)
+                if lacks(path, name)
+                    && !library::is_module_attribute(name)
+                    && matches!(self.attribute_of(object, "weight"), Some(Value::Tensor(_))) =>
+            {
+                let model = path.rsplit('.').next().unwrap_or(path);
+                let help = format!("print `{model}(weights=None)` for the names of its layers");
+                (format!("`{model}` has no attribute `{name}`"), help)
+            }
+            _ => return Ok(()),
+        };
+        let (rule, kind) = (rule_ids::UNKNOWN_ATTRIBUTE, "AttributeError");
+        Err(self.fault(node, Fault { rule, kind, ..Fault::shape(message, help) }))
     }
 
     fn bound(
@@ -231,6 +291,6 @@ const MAX_FORGOTTEN: usize = 4096;
 /// Returns true if the first library class in a lineage is `torch.nn.Module` itself.
 ///
 /// The attributes of `torch.nn.Module` are known.
-fn library_is_plain(library: Option<Value>) -> bool {
+fn library_is_plain(library: Option<&Value>) -> bool {
     library.is_some_and(|base| matches!(base.path(), Some("torch.nn.Module")))
 }

@@ -6,9 +6,11 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
 use super::calls::Args;
+use super::faults::Fault;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
-use super::value::{Function, FunctionKind, Value};
+use super::value::{Function, FunctionKind, Ref, Value};
+use crate::diag::rule_ids;
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,6 +209,47 @@ impl<'t> Machine<'t> {
         let parameters = self.parameters(function.node);
         self.frames.pop();
         parameters
+    }
+
+    /// Reports arguments that do not fit the constructor of a class.
+    pub fn check_constructor(
+        &mut self,
+        class: Ref,
+        init: &Rc<Function<'t>>,
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        let parameters: Vec<Parameter<'t>> = self.parameters_in(init).into_iter().skip(1).collect();
+        let has = |kind| parameters.iter().any(|parameter| parameter.kind == kind);
+        if args.open || self.class_attribute(class, "__new__", None).is_ok() {
+            return Ok(());
+        }
+        let positional = parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Positional);
+        let extra = args.positional.len().saturating_sub(positional.count());
+        let is_known = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
+        let unknown = args.keywords.iter().find(|(name, ..)| !is_known(name));
+        let is_missing = |(at, parameter): &(usize, &Parameter<'t>)| {
+            let is_given = parameter.kind == ParameterKind::Positional && *at < args.positional.len();
+            matches!(parameter.kind, ParameterKind::Positional | ParameterKind::KeywordOnly)
+                && !is_given
+                && parameter.default.is_none()
+                && args.keyword(parameter.name).is_none()
+        };
+        let missing = parameters.iter().enumerate().find(is_missing).map(|(_, parameter)| parameter.name);
+        let name = self.heap.class(class).map_or("", |class| class.name);
+        let message = if let Some((keyword, ..)) = unknown.filter(|_| !has(ParameterKind::Keywords)) {
+            format!("the constructor of `{name}` has no parameter `{keyword}`")
+        } else if extra > 0 && !has(ParameterKind::Rest) {
+            let more = crate::diag::counted(extra, "more positional argument");
+            format!("the constructor of `{name}` gets {more} than it has parameters")
+        } else if let Some(missing) = missing {
+            format!("the constructor of `{name}` gets no argument for its parameter `{missing}`")
+        } else {
+            return Ok(());
+        };
+        let help = "pass the parameters of `__init__`, by position or by their names";
+        let fault =
+            Fault { rule: rule_ids::FORWARD_ARGUMENTS, kind: "TypeError", ..Fault::shape(message, help) };
+        Err(self.fault(args.node, fault))
     }
 
     /// Calls a function of the script. `this` is the object of a method.

@@ -21,8 +21,18 @@ impl<'t> Machine<'t> {
         let unknown = Value::Unknown;
         let one = first.as_ref().unwrap_or(&unknown);
         let items = |machine: &mut Self| first.as_ref().and_then(|first| machine.iterated(first));
+        if matches!(name, "int" | "float" | "bool") && matches!(one, Value::Tensor(_)) {
+            self.coverage.read(self.file(), args.node);
+        }
         Ok(Some(match name {
-            "print" | "input" | "open" | "id" | "hash" | "repr" | "vars" | "dir" | "format" => Value::Unknown,
+            "vars" => {
+                // A write to the dictionary adds attributes.
+                if let Some(instance) = one.object().and_then(|object| self.heap.instance_mut(object)) {
+                    instance.open = true;
+                }
+                Value::Unknown
+            }
+            "print" | "input" | "open" | "id" | "hash" | "repr" | "dir" | "format" => Value::Unknown,
             "len" => match self.counted(one, args.node)? {
                 Some(length) if matches!(one, Value::Tensor(_)) => {
                     Value::Int(self.taken(Taken::Number, args.node, length))

@@ -172,6 +172,9 @@ impl<'t> Machine<'t> {
         let fields = self.heap.class(class).and_then(|class| class.fields.clone());
         match (self.class_attribute(class, "__init__", None), fields) {
             (Ok(Value::Function(init)), _) => {
+                if !open {
+                    self.check_constructor(class, &init, args)?;
+                }
                 self.call_function(&init, Some(this.clone()), args)?;
             }
             (Err(_), Some(fields)) => {

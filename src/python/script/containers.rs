@@ -235,10 +235,14 @@ impl<'t> Machine<'t> {
                     }
                 },
                 Object::Instance(_) => {
-                    if let Some(at) = index.int().filter(|at| *at >= 0)
+                    if let Some(index) = index.int()
                         && self.container_items(*reference).is_some()
                     {
-                        self.set_attribute(&object, &at.to_string(), value.clone());
+                        self.check_index(*reference, index, target)?;
+                        match self.name_of_item(*reference, index) {
+                            Some(name) => self.set_attribute(&object, &name, value.clone()),
+                            None => self.forget(&object),
+                        }
                     } else if let Value::Str(name) = &index
                         && self.container_items(*reference).is_some()
                     {

@@ -3,6 +3,8 @@
 use rustc_hash::FxHashSet;
 use tree_sitter::{Node, Point};
 
+use super::super::syntax::line;
+
 /// Statements and functions that the exports of a script execute, by file and start in bytes.
 #[derive(Debug, Default)]
 pub struct Coverage {
@@ -14,6 +16,8 @@ pub struct Coverage {
     pub is_partial: bool,
     statements: FxHashSet<(usize, usize)>,
     functions: FxHashSet<(usize, usize)>,
+    /// Lines of the script with comparisons and conversions of tensors that exported models execute.
+    reads: FxHashSet<u32>,
 }
 
 impl Coverage {
@@ -29,6 +33,18 @@ impl Coverage {
         if self.is_active {
             self.functions.insert((file, function.start_byte()));
         }
+    }
+
+    /// Records a comparison of tensors, or a conversion of a tensor to a Python number.
+    pub fn read(&mut self, file: usize, node: Node) {
+        if self.is_active && file == 0 {
+            self.reads.insert(line(node));
+        }
+    }
+
+    /// Returns true if exports compare or convert tensors at a line of the script.
+    pub fn reads_tensor(&self, line: u32) -> bool {
+        self.reads.contains(&line)
     }
 
     /// Records the end of an export.

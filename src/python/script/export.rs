@@ -11,6 +11,8 @@ use super::calls::Args;
 use super::export_call;
 use super::exporting::{Argument, ExportCall};
 use super::machine::{Eval, Machine, Raised, Stop};
+use super::release::Release;
+use super::tensor::DType;
 use super::value::Value;
 
 /// Functions that export a model, by full path.
@@ -32,6 +34,24 @@ const EXPORTERS: [&str; 12] = [
 /// Functions of other libraries that export a model, by the end of their path.
 const EXPORTER_NAMES: [&str; 4] =
     ["main_export", "onnx_export_from_model", "export_models", "convert_graph_to_onnx.convert"];
+
+/// Class of the result of `torch.onnx.export(…, dynamo=True)`.
+pub const ONNX_PROGRAM: &str = "torch.onnx.ONNXProgram";
+
+/// Attributes and methods of `ONNXProgram` in the newest release.
+pub const PROGRAM_ATTRIBUTES: [&str; 11] = [
+    "apply_weights",
+    "call_reference",
+    "compute_values",
+    "exported_program",
+    "initialize_inference_session",
+    "model",
+    "model_proto",
+    "optimize",
+    "release",
+    "rename_axes",
+    "save",
+];
 
 /// Methods that export their object.
 const METHODS: [&str; 4] = ["to_onnx", "export", "to_torchscript", "onnx_export"];
@@ -105,7 +125,10 @@ impl<'t> Machine<'t> {
         let model = args.get(0, "model").or_else(|| args.keyword("mod")).or_else(|| args.keyword("func"));
         let model = receiver.or(model).cloned().unwrap_or_default();
         let outputs = match self.example(path, args) {
-            Some(example) => {
+            Some(mut example) => {
+                if export_call::is_tracing(self, &call) {
+                    self.numbers_as_tensors(&mut example);
+                }
                 let values = example.keywords.is_empty().then(|| example.values.clone());
                 let outer = std::mem::take(&mut self.operators);
                 let was_program = std::mem::replace(&mut self.is_program, is_program(&call));
@@ -141,7 +164,8 @@ impl<'t> Machine<'t> {
         self.reads = None;
         self.tell(checked.findings);
         raised(checked.raised)?;
-        Ok(self.exported(path, &model, args))
+        let is_program = self.release == Release::NEWEST && export_call::is_dynamo(self, &call);
+        Ok(self.exported(path, &model, args, is_program))
     }
 
     /// Returns the arguments that `to_onnx` of Lightning passes to `torch.onnx.export`.
@@ -202,6 +226,23 @@ impl<'t> Machine<'t> {
         Some(Example { values, keywords: keywords.collect::<Option<Vec<_>>>()? })
     }
 
+    /// Replaces numbers in an example by tensors, as the tracing exporter does.
+    fn numbers_as_tensors(&mut self, example: &mut Example<'t>) {
+        let named = example.keywords.iter_mut().map(|(_, value)| value);
+        for value in example.values.iter_mut().chain(named) {
+            let (dtype, number) = match value {
+                Value::Bool(flag) => (DType::Bool, f64::from(u8::from(*flag))),
+                #[expect(clippy::cast_precision_loss, reason = "integers of examples are small")]
+                Value::Int(number) => (DType::Int64, *number as f64),
+                Value::Float(number) => (DType::Float64, *number),
+                _ => continue,
+            };
+            let mut tensor = self.tensor(Some(vec![]), Some(dtype), Some(Rc::from("cpu")));
+            tensor.data = Some(Rc::from([number]));
+            *value = Value::Tensor(Rc::new(tensor));
+        }
+    }
+
     /// Runs a model or function on an example.
     fn run_model(&mut self, model: &Value<'t>, example: Example<'t>, args: &Args<'t>) -> Eval<'t> {
         if let Value::Object(_) | Value::Function(_) | Value::Bound(_) = model {
@@ -219,9 +260,10 @@ impl<'t> Machine<'t> {
         outputs
     }
 
-    /// Returns the result of an exporter.
-    fn exported(&mut self, path: &str, model: &Value<'t>, args: &Args<'t>) -> Value<'t> {
+    /// Returns the result of an exporter, which is an `ONNXProgram` if `is_program`.
+    fn exported(&mut self, path: &str, model: &Value<'t>, args: &Args<'t>, is_program: bool) -> Value<'t> {
         let class = match path {
+            "torch.onnx.export" if is_program => ONNX_PROGRAM,
             "torch.jit.script" if matches!(model, Value::Object(_)) => "torch.jit.ScriptModule",
             "torch.jit.trace" => "torch.jit.TopLevelTracedModule",
             "torch.export.export" => "torch.export.ExportedProgram",

@@ -212,6 +212,10 @@ impl<'t> Machine<'t> {
         if operators.len() + 1 != sides.len() {
             return Ok(Value::Unknown);
         }
+        let is_ordering = |operator: &&str| matches!(*operator, "<" | ">" | "<=" | ">=" | "==" | "!=");
+        if operators.iter().all(is_ordering) && sides.iter().any(|side| matches!(side, Value::Tensor(_))) {
+            self.coverage.read(self.file(), node);
+        }
         let mut result = Value::Bool(true);
         for (operator, pair) in operators.iter().zip(sides.windows(2)) {
             result = self.compare(operator, &pair[0], &pair[1], node)?;

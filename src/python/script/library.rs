@@ -216,7 +216,7 @@ impl<'t> Machine<'t> {
     fn standard_call(&mut self, path: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let first = args.get(0, "");
         Ok(Some(match path {
-            "argparse.ArgumentParser" => self.instance(super::argparse::PARSER, vec![], true),
+            "argparse.ArgumentParser" => self.parser(args),
             "functools.partial" => self.partial(args),
             "collections.OrderedDict" => return self.builtin_call("dict", args),
             "types.SimpleNamespace" | "argparse.Namespace" | "easydict.EasyDict" => {

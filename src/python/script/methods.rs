@@ -9,7 +9,7 @@ use super::export;
 use super::heap::Object;
 use super::library::EXIT_STACK;
 use super::machine::{Eval, Machine, Stop};
-use super::value::Value;
+use super::value::{Ref, Value};
 
 impl<'t> Machine<'t> {
     /// Calls a method of a value of a library type.
@@ -55,11 +55,32 @@ impl<'t> Machine<'t> {
                     }
                     Ok(Value::Unknown)
                 }
+                Object::Class(_) if name == "apply" => self.apply_function(*reference, args),
                 Object::Class(_) => Ok(Value::Unknown),
                 _ => self.container_method(object, name, args),
             },
             _ => Ok(Value::Unknown),
         }
+    }
+
+    /// Runs the `forward` of a `torch.autograd.Function`, for `Function.apply(…)`.
+    fn apply_function(&mut self, class: Ref, args: &Args<'t>) -> Eval<'t> {
+        let Ok(Value::Function(forward)) = self.class_attribute(class, "forward", None) else {
+            return Ok(Value::Unknown);
+        };
+        let has = |name| self.class_attribute(class, name, None).is_ok();
+        let (is_separate, has_symbolic) = (has("setup_context"), has("symbolic"));
+        let mut given = args.clone();
+        if !is_separate {
+            given.positional.insert(0, (Value::Unknown, None));
+        }
+        let count = self.operators.len();
+        let result = self.call_function(&forward, None, &given);
+        if has_symbolic {
+            // The exporter writes the result of `symbolic` instead of these operators.
+            self.operators.truncate(count);
+        }
+        result
     }
 
     /// Calls a method of an unknown object, if it exports a model.

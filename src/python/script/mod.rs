@@ -46,10 +46,11 @@ mod unsupported;
 
 use tree_sitter::{Node, Tree};
 
-use crate::diag::{Finding, Level, rule_ids};
+use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::source::SourceFiles;
 
 use super::program::Program;
+use super::report::is_size_branch;
 
 use machine::Machine;
 
@@ -90,6 +91,7 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
 /// These are findings about statements that no export runs, and about unrolled loops whose number of iterations is the
 /// same for all exported inputs.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &str) {
+    raise_reads(findings, outcome);
     for finding in findings.iter_mut().filter(|finding| finding.level > Level::Info) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);
         if outcome.coverage.passes_by(root, line, text) {
@@ -106,6 +108,23 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &st
         let line = finding.source.as_ref().map_or(0, |source| source.line);
         if outcome.steady.contains(&line) && by_size(finding) {
             finding.level = finding.level.min(Level::Info);
+        }
+    }
+}
+
+/// Raises findings about branches and numbers to warnings, if an export ran their line on a tensor.
+///
+/// Without the export, the kinds of the parameters of `forward` are guesses.
+fn raise_reads(findings: &mut [Finding], outcome: &Outcome) {
+    let is_read = |finding: &&mut Finding| {
+        let is = |rule: &RuleId| *finding.code == *rule.code;
+        finding.level == Level::Info
+            && (is(&rule_ids::TRACED_BRANCH) && !is_size_branch(finding) || is(&rule_ids::ITEM_BAKED))
+    };
+    for finding in findings.iter_mut().filter(is_read) {
+        let line = finding.source.as_ref().map_or(0, |source| source.line);
+        if outcome.way == Some(Way::Tracing) && outcome.coverage.reads_tensor(line) {
+            finding.level = Level::Warning;
         }
     }
 }

@@ -6,13 +6,15 @@ use tree_sitter::Node;
 
 use super::super::syntax::field;
 use super::calls::Args;
+use super::faults::Fault;
 use super::heap::Object;
 use super::machine::{Eval, Machine, Stop};
 use super::tensor::{Role, Tensor};
 use super::value::{Function, Ref, Value};
+use crate::diag::rule_ids;
 
 /// Library classes whose instances are modules, besides those of `torch.nn`.
-const MODULE_BASES: [&str; 7] = [
+const MODULE_BASES: [&str; 8] = [
     "LightningModule",
     "PreTrainedModel",
     "ScriptModule",
@@ -20,6 +22,7 @@ const MODULE_BASES: [&str; 7] = [
     "ModelMixin",
     "torch.compile",
     "PyTorchModelHubMixin",
+    "QuantizedModel",
 ];
 
 /// Maximum number of submodules of a module that are followed.
@@ -58,18 +61,12 @@ impl<'t> Machine<'t> {
         if class == "torch.return_types" {
             return self.items(instance.get("items")?);
         }
-        let is_list = matches!(
-            class.as_str(),
-            "torch.nn.Sequential" | "torch.nn.ModuleList" | "torch.nn.ParameterList"
-        );
+        let is_list = is_list(&class);
         let is_dict = matches!(class.as_str(), "torch.nn.ModuleDict" | "torch.nn.ParameterDict");
         if instance.open || !(is_list || is_dict) {
             return None;
         }
-        let is_own = |(name, value): &&(Rc<str>, Value<'t>)| {
-            &**name != "training" && !matches!(value, Value::Bool(_) | Value::Int(_) | Value::Str(_))
-        };
-        let own = instance.attributes.iter().filter(is_own);
+        let own = instance.attributes.iter().filter(|(name, value)| is_item(name, value));
         Some(if is_dict {
             own.map(|(name, _)| Value::Str(name.clone())).collect()
         } else {
@@ -84,6 +81,9 @@ impl<'t> Machine<'t> {
             return Ok(instance.and_then(|instance| instance.get(name).cloned()).unwrap_or_default());
         }
         let Some(items) = self.container_items(object) else { return Ok(Value::Unknown) };
+        if let Some(index) = index.int() {
+            self.check_index(object, index, node)?;
+        }
         let items = Value::tuple(items);
         match (self.item(&items, index, node)?, index) {
             (Value::Tuple(some), Value::Slice(_)) => {
@@ -92,6 +92,37 @@ impl<'t> Machine<'t> {
             }
             (item, _) => Ok(item),
         }
+    }
+
+    /// Reports an index that is out of range for a list of modules.
+    pub fn check_index(&self, object: Ref, index: i64, node: Node<'t>) -> Result<(), Stop> {
+        let class = self.heap.instance(object).and_then(|instance| instance.class.path());
+        let Some(class) = class.filter(|class| is_list(class)) else { return Ok(()) };
+        let items = self.container_items(object).unwrap_or_default();
+        let is_known = items.iter().all(|item| self.is_module(item) == Some(true));
+        if !is_known || super::containers::place(index, items.len()).is_some() {
+            return Ok(());
+        }
+        let name = class.rsplit('.').next().unwrap_or(class);
+        let held = crate::diag::counted(items.len(), "item");
+        let fault = Fault {
+            rule: rule_ids::INDEX_OUT_OF_RANGE,
+            kind: "IndexError",
+            ..Fault::shape(
+                format!("the index {index} is out of range for a `{name}` of {held}"),
+                "use an index of an existing item, or add an item with `append`",
+            )
+        };
+        Err(self.fault(node, fault))
+    }
+
+    /// Returns the attribute that holds an item of a list of modules.
+    pub fn name_of_item(&self, object: Ref, index: i64) -> Option<Rc<str>> {
+        let items = self.container_items(object)?;
+        let at = super::containers::place(index, items.len())?;
+        let instance = self.heap.instance(object)?;
+        let mut own = instance.attributes.iter().filter(|(name, value)| is_item(name, value));
+        own.nth(at).map(|(name, _)| name.clone())
     }
 
     /// Returns a new container of modules.
@@ -244,6 +275,16 @@ impl<'t> Machine<'t> {
             None => Ok(()),
         }
     }
+}
+
+/// Returns true for a class of lists of modules or parameters.
+fn is_list(class: &str) -> bool {
+    matches!(class, "torch.nn.Sequential" | "torch.nn.ModuleList" | "torch.nn.ParameterList")
+}
+
+/// Returns true if an attribute of a container holds an item.
+fn is_item(name: &str, value: &Value) -> bool {
+    name != "training" && !matches!(value, Value::Bool(_) | Value::Int(_) | Value::Str(_))
 }
 
 /// Returns true if the instances of a library class are modules.

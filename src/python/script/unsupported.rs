@@ -20,6 +20,8 @@ const OPSETS: &str = include_str!("torch/opsets.tsv");
 pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
 /// An `index_add` whose index contains a row twice.
 pub const REPEATED_INDEX: &str = "more than one addition to a row";
+/// `torch.stft` whose result is complex.
+pub const COMPLEX_STFT: &str = "`torch.stft` with `return_complex=True`";
 /// Adaptive max pooling to a size that does not divide the size of its input.
 pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";
 
@@ -111,7 +113,7 @@ const MAX_OPERATORS: usize = 10_000;
 fn is_unsupported(name: &str, exporter: &str) -> bool {
     match name {
         UNEVEN_MAXIMUM => return true,
-        UNEVEN_AVERAGE | FAST_ENCODER | REPEATED_INDEX => return exporter == "tracing",
+        UNEVEN_AVERAGE | FAST_ENCODER | REPEATED_INDEX | COMPLEX_STFT => return exporter == "tracing",
         _ => {}
     }
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));

@@ -70,6 +70,11 @@ pub fn is_dynamo<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>) -> bool {
     Request::new(machine, call).exporter == request::Exporter::Dynamo
 }
 
+/// Returns true if a call certainly exports with the tracing exporter of `torch.onnx.export`.
+pub fn is_tracing<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>) -> bool {
+    Request::new(machine, call).exporter == request::Exporter::Tracing
+}
+
 /// Returns the way in which a script exports its models, after it ran.
 pub fn way(machine: &mut Machine) -> Option<Way> {
     adjust::way(machine)
@@ -109,7 +114,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// Returns true if two different names differ by few edits, or if one contains the other.
-fn is_near(a: &str, b: &str) -> bool {
+pub fn is_near(a: &str, b: &str) -> bool {
     let most = if a.len() > 6 { 3 } else { 1 };
     a != b && (strsim::damerau_levenshtein(a, b) <= most || a.contains(b) || b.contains(a))
 }

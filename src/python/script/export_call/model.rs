@@ -11,6 +11,7 @@ use super::super::super::report::Piece;
 use super::super::heap::Object;
 use super::super::module_methods::LOADED_KEYS;
 use super::super::tensor::DType;
+use super::super::torch::QUANTIZED;
 use super::super::torch::torchvision::classifier;
 use super::super::value::Value;
 use super::check::{Check, Words};
@@ -166,14 +167,21 @@ impl<'t> Check<'_, '_, 't> {
                 "torch.export supports no ScriptModule, and raises",
                 "export the module without `torch.jit`, or use `dynamo=False`",
             ),
+            (QUANTIZED, Exporter::Tracing | Exporter::Dynamo) => (
+                "the model is quantized by `quantize_dynamic`",
+                "the exporter supports no quantized linear layer, and raises",
+                "export the model before it is quantized, and quantize the file with `quantize_dynamic` of ONNX Runtime",
+            ),
             _ => return,
         };
+        let is_quantized = class == QUANTIZED;
         let node = self.request.model_argument().and_then(|argument| argument.node);
         let node = node.unwrap_or(self.request.call.node);
         let inner = if class.ends_with("DataParallel") { "module" } else { "_orig_mod" };
         let by = format!("{}.{inner}", super::super::super::syntax::text(node, self.source()));
         let rewrite = Piece::instead(node, &by, Applicability::Safe, self.source());
-        let rewrite = rewrite.filter(|_| !is_script && !is_compiled && node.kind() == "identifier");
+        let rewrite =
+            rewrite.filter(|_| !is_script && !is_compiled && !is_quantized && node.kind() == "identifier");
         self.say_raised(
             Words::new(UNSUPPORTED_WRAPPER, node, message).note(note).help(help).rewrite(rewrite),
         );

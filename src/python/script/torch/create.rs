@@ -3,11 +3,13 @@
 use std::rc::Rc;
 
 use super::super::calls::Args;
+use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Machine, Stop};
 use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
 use super::layers::device_text;
+use crate::diag::rule_ids;
 
 /// Maximum number of elements of a tensor whose elements are kept.
 pub const MAX_DATA: usize = 4096;
@@ -42,6 +44,7 @@ impl<'t> Machine<'t> {
         let int = |at: usize, name: &str| args.get(at, name).and_then(Value::int);
         let tensor = match name {
             "zeros" | "ones" | "empty" | "rand" | "randn" => {
+                self.check_sizes(name, args)?;
                 let shape = self.shape_argument(args, 0, "size");
                 let mut tensor = self.with_options(shape, default, args);
                 tensor.data = match name {
@@ -176,6 +179,20 @@ impl<'t> Machine<'t> {
             [(Value::Unknown, _)] => None,
             many => Some(many.iter().map(|(value, _)| value.int()).collect()),
         }
+    }
+
+    /// Reports a string among the sizes of a new tensor.
+    fn check_sizes(&self, name: &str, args: &Args<'t>) -> Result<(), Stop> {
+        let given = args.keyword("size").into_iter().chain(args.positional.iter().map(|(value, _)| value));
+        let sizes = given.flat_map(|size| self.items(size).unwrap_or_else(|| vec![size.clone()]));
+        let Some(text) = sizes.into_iter().find_map(|size| size.text().map(str::to_owned)) else {
+            return Ok(());
+        };
+        let message = format!("`torch.{name}` expects integers as sizes, gets the string \"{text}\"");
+        let help = "convert the size with `int(…)`; an argument of `argparse` needs `type=int`";
+        let fault =
+            Fault { rule: rule_ids::SHAPE_MISMATCH, kind: "TypeError", ..Fault::shape(message, help) };
+        Err(self.fault(args.node, fault))
     }
 
     /// Returns the sizes in a list or tuple, or a single size.

@@ -166,6 +166,7 @@ impl<'t> Machine<'t> {
             return Ok(Value::Tensor(Rc::new(self.derived(x))));
         }
         match name {
+            "CrossEntropyLoss" | "NLLLoss" => self.classification_loss(name, args),
             "Flatten" => {
                 let axes = ["start_dim", "end_dim"].map(|axis| self.setting(layer, axis));
                 self.flatten(x, &axes[0], &axes[1], node)

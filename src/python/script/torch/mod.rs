@@ -13,6 +13,7 @@ mod index;
 mod join;
 mod layers;
 mod loader;
+mod loss;
 mod matmul;
 mod methods;
 pub mod names;
@@ -21,6 +22,7 @@ mod operators;
 mod reduce;
 mod reshape;
 mod select;
+mod sequences;
 pub mod torchvision;
 mod windows;
 
@@ -30,6 +32,9 @@ pub use numpy::GENERATOR;
 use super::calls::Args;
 use super::machine::{Eval, Machine};
 use super::value::Value;
+
+/// Class of a model whose linear layers compute with quantized weights.
+pub const QUANTIZED: &str = "torch.ao.quantization.QuantizedModel";
 
 /// Class of the symbolic dimensions of `torch.export`.
 pub const DIM: &str = "torch.export.Dim";
@@ -41,6 +46,9 @@ impl<'t> Machine<'t> {
             return self.operator(function, args);
         }
         if let Some(layer) = name.strip_prefix("nn.") {
+            if layer == "utils.rnn.pack_padded_sequence" {
+                return self.pack(args);
+            }
             if layer.contains('.') {
                 // Initializers and normalizations of weights keep shapes.
                 let keeps = layer.starts_with("init.") || layer.ends_with("_norm");
@@ -79,6 +87,9 @@ impl<'t> Machine<'t> {
                 return Ok(self.instance(path, attributes, false));
             }
             "jit.load" => return Ok(self.instance("torch.jit.ScriptModule", vec![], true)),
+            "quantization.quantize_dynamic" | "ao.quantization.quantize_dynamic" => {
+                return Ok(self.quantize_dynamic(args));
+            }
             "set_default_dtype" => {
                 self.default_dtype = args.get(0, "d").and_then(super::library::named_dtype);
                 return Ok(Value::None);
@@ -150,6 +161,29 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         }
         self.operator(name, args)
+    }
+
+    /// Evaluates `quantize_dynamic(model, qconfig_spec)`.
+    ///
+    /// The result is unknown if no linear layer is quantized.
+    fn quantize_dynamic(&mut self, args: &Args<'t>) -> Value<'t> {
+        let spec = args.get(1, "qconfig_spec").filter(|spec| **spec != Value::None);
+        let is_linear = |class: &Value| class.path() == Some("torch.nn.Linear");
+        let is_meant = spec.is_none_or(|spec| self.items(spec).is_some_and(|all| all.iter().any(is_linear)));
+        let Some(model) = args.get(0, "model").cloned().filter(|_| is_meant && !args.open) else {
+            self.havoc(args);
+            return Value::Unknown;
+        };
+        let has_linear = self.modules_of(&model).iter().any(|module| {
+            let instance = module.object().and_then(|object| self.heap.instance(object));
+            instance.is_some_and(|instance| is_linear(&instance.class))
+        });
+        if !has_linear {
+            return Value::Unknown;
+        }
+        let quantized = self.instance(QUANTIZED, vec![("training", Value::Bool(false))], true);
+        self.set_origin(&quantized, args.node);
+        quantized
     }
 
     /// Sets a property of autocast, as a context that ends with the current function or `with` statement.

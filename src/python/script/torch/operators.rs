@@ -7,6 +7,7 @@ use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
+use super::super::unsupported::COMPLEX_STFT;
 use super::super::value::Value;
 use crate::diag::counted;
 
@@ -90,14 +91,14 @@ const REDUCTIONS: [&str; 16] = [
 impl<'t> Machine<'t> {
     /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
     pub fn operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
-        self.executed(name, args.node);
+        let is_complex = args.keyword("return_complex") == Some(&Value::Bool(true));
+        self.executed(if name == "stft" && is_complex { COMPLEX_STFT } else { name }, args.node);
         if args.open {
             return Ok(Value::Unknown);
         }
-        if name == "einsum" {
-            return self.einsum(args);
-        }
         match name {
+            "einsum" => return self.einsum(args),
+            "cross_entropy" | "nll_loss" => return self.classification_loss(name, args),
             "cat" | "concat" | "concatenate" | "stack" => {
                 let list = args.get(0, "tensors").cloned().unwrap_or_default();
                 let axis = axis_argument(args, 1, &["dim", "axis"]).map_or(Some(0), |axis| axis.int());

@@ -13,6 +13,9 @@ use super::super::value::Value;
 /// The script `generate` writes `torchvision.txt`.
 const CLASSIFIERS: &str = include_str!("torchvision.txt");
 
+/// Attributes of models, by names of models. The script `generate` writes the file.
+const ATTRIBUTES: &str = include_str!("torchvision_attributes.txt");
+
 /// Attributes that the interpreter sets on each model, besides the head.
 const OWN: [&str; 2] = ["training", "weight"];
 
@@ -36,6 +39,14 @@ pub fn classifier(path: &str) -> Option<Classifier> {
     let (norm, head, features) = (line.next()?, line.next()?, line.next()?);
     let features = features.split('x').map(|size| size.parse().ok()).collect();
     Some(Classifier { has_norm: norm == "norm", head, features, layers: line.collect() })
+}
+
+/// Returns true if a model of torchvision certainly has no attribute `name` of its own.
+pub fn lacks(path: &str, name: &str) -> bool {
+    let Some(model) = path.strip_prefix("torchvision.models.") else { return false };
+    let rows = ATTRIBUTES.lines().filter_map(|row| row.split_once(" | "));
+    let mut rows = rows.filter(|(models, _)| models.split(' ').any(|known| known == model));
+    rows.next().is_some_and(|(_, attributes)| !attributes.split(' ').any(|known| known == name))
 }
 
 /// Minimum height and width of images, for models whose poolings make smaller images empty.
