@@ -220,7 +220,14 @@ impl<'t> Machine<'t> {
     ) -> Result<(), Stop> {
         let parameters: Vec<Parameter<'t>> = self.parameters_in(init).into_iter().skip(1).collect();
         let has = |kind| parameters.iter().any(|parameter| parameter.kind == kind);
-        if args.open || self.class_attribute(class, "__new__", None).is_ok() {
+        // The classes of other libraries may have constructors of their own.
+        let bases = self.library_bases(&Value::Object(class));
+        let is_plain = |base: &Value| {
+            let path = base.path().unwrap_or("");
+            matches!(path, "object" | "abc.ABC") || path.starts_with("torch.nn.")
+        };
+        let has_new = self.class_attribute(class, "__new__", None).is_ok();
+        if args.open || has_new || !bases.iter().all(is_plain) {
             return Ok(());
         }
         let positional = parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Positional);

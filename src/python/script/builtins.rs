@@ -21,8 +21,8 @@ impl<'t> Machine<'t> {
         let unknown = Value::Unknown;
         let one = first.as_ref().unwrap_or(&unknown);
         let items = |machine: &mut Self| first.as_ref().and_then(|first| machine.iterated(first));
-        if matches!(name, "int" | "float" | "bool") && matches!(one, Value::Tensor(_)) {
-            self.coverage.read(self.file(), args.node);
+        if let ("int" | "float" | "bool", Value::Tensor(tensor)) = (name, one) {
+            self.coverage.read(self.file(), args.node, tensor.memory);
         }
         Ok(Some(match name {
             "vars" => {

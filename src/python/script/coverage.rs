@@ -16,7 +16,9 @@ pub struct Coverage {
     pub is_partial: bool,
     statements: FxHashSet<(usize, usize)>,
     functions: FxHashSet<(usize, usize)>,
-    /// Lines of the script with comparisons and conversions of tensors that exported models execute.
+    /// Memories of the examples.
+    pub inputs: FxHashSet<u32>,
+    /// Lines of the script with comparisons and conversions of examples that exported models execute.
     reads: FxHashSet<u32>,
 }
 
@@ -35,15 +37,17 @@ impl Coverage {
         }
     }
 
-    /// Records a comparison of tensors, or a conversion of a tensor to a Python number.
-    pub fn read(&mut self, file: usize, node: Node) {
-        if self.is_active && file == 0 {
+    /// Records a comparison of a tensor, or a conversion of a tensor to a Python number.
+    ///
+    /// Tensors that are no examples, such as parameters of the model, are the same for all inputs.
+    pub fn read(&mut self, file: usize, node: Node, memory: u32) {
+        if self.is_active && file == 0 && self.inputs.contains(&memory) {
             self.reads.insert(line(node));
         }
     }
 
-    /// Returns true if exports compare or convert tensors at a line of the script.
-    pub fn reads_tensor(&self, line: u32) -> bool {
+    /// Returns true if exports compare or convert an input at a line of the script.
+    pub fn reads_input(&self, line: u32) -> bool {
         self.reads.contains(&line)
     }
 

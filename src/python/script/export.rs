@@ -12,7 +12,7 @@ use super::export_call;
 use super::exporting::{Argument, ExportCall};
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::release::Release;
-use super::tensor::DType;
+use super::tensor::{DType, Tensor};
 use super::value::Value;
 
 /// Functions that export a model, by full path.
@@ -250,7 +250,9 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         }
         let tensors = example.values.iter().chain(example.keywords.iter().map(|(_, value)| value));
-        let origins = tensors.filter_map(|value| value.tensor()?.origin).collect();
+        let tensors: Vec<&Tensor<'t>> = tensors.filter_map(Value::tensor).collect();
+        self.coverage.inputs.extend(tensors.iter().map(|tensor| tensor.memory));
+        let origins = tensors.into_iter().filter_map(|tensor| tensor.origin).collect();
         let outer = std::mem::replace(&mut self.examples, origins);
         let keywords = example.keywords.into_iter().map(|(name, value)| (name, value, None)).collect();
         let given = Args { keywords, ..Args::of(args.node, example.values) };

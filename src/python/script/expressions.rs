@@ -213,8 +213,8 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         }
         let is_ordering = |operator: &&str| matches!(*operator, "<" | ">" | "<=" | ">=" | "==" | "!=");
-        if operators.iter().all(is_ordering) && sides.iter().any(|side| matches!(side, Value::Tensor(_))) {
-            self.coverage.read(self.file(), node);
+        for tensor in sides.iter().filter_map(Value::tensor).filter(|_| operators.iter().all(is_ordering)) {
+            self.coverage.read(self.file(), node, tensor.memory);
         }
         let mut result = Value::Bool(true);
         for (operator, pair) in operators.iter().zip(sides.windows(2)) {

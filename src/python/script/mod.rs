@@ -112,7 +112,7 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &st
     }
 }
 
-/// Raises findings about branches and numbers to warnings, if an export ran their line on a tensor.
+/// Raises findings about branches and numbers to warnings, if an export ran their line on an input.
 ///
 /// Without the export, the kinds of the parameters of `forward` are guesses.
 fn raise_reads(findings: &mut [Finding], outcome: &Outcome) {
@@ -123,7 +123,7 @@ fn raise_reads(findings: &mut [Finding], outcome: &Outcome) {
     };
     for finding in findings.iter_mut().filter(is_read) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);
-        if outcome.way == Some(Way::Tracing) && outcome.coverage.reads_tensor(line) {
+        if outcome.way == Some(Way::Tracing) && outcome.coverage.reads_input(line) {
             finding.level = Level::Warning;
         }
     }

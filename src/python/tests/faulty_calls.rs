@@ -190,5 +190,15 @@ fn loops_in_branches_for_a_single_step_are_remarks() {
     check_forward(
         "steps = x.shape[1]\nif k is not None and steps == 1: #? traced-branch\n    for t in range(x.shape[1]): #? unrolled-loop\n        x = x + x[:, t:t + 1]\nreturn x",
     );
-    check_forward("index = x.argmax(1).nonzero()[0]\nreturn x[tuple(index)] #? boolean-mask");
+    check_forward("index = x.argmax(1).nonzero()[0] #? boolean-mask\nreturn x[tuple(index)]");
+}
+
+#[test]
+fn branches_on_buffers_stay_remarks() {
+    let model = forward(
+        "super().__init__()\nself.register_buffer('limit', torch.tensor(0.5))",
+        "x",
+        "if self.limit > 0: #? traced-branch\n    return x + 1\nreturn x",
+    );
+    check(&format!("{model}\n\ntorch.onnx.export(Net(), torch.randn(2, 3), 'net.onnx', dynamo=False)\n"));
 }

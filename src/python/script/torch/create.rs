@@ -184,8 +184,11 @@ impl<'t> Machine<'t> {
     /// Reports a string among the sizes of a new tensor.
     fn check_sizes(&self, name: &str, args: &Args<'t>) -> Result<(), Stop> {
         let given = args.keyword("size").into_iter().chain(args.positional.iter().map(|(value, _)| value));
-        let sizes = given.flat_map(|size| self.items(size).unwrap_or_else(|| vec![size.clone()]));
-        let Some(text) = sizes.into_iter().find_map(|size| size.text().map(str::to_owned)) else {
+        let mut sizes = given.flat_map(|size| match size {
+            Value::Str(_) => vec![size.clone()],
+            other => self.items(other).unwrap_or_default(),
+        });
+        let Some(text) = sizes.find_map(|size| size.text().map(str::to_owned)) else {
             return Ok(());
         };
         let message = format!("`torch.{name}` expects integers as sizes, gets the string \"{text}\"");
