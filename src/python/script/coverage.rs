@@ -59,13 +59,13 @@ impl Coverage {
 
     /// Returns true if exports run the function around a line, but never the statement in it.
     ///
-    /// `line` is 1-based. Returns false if [`Coverage::is_partial`] is true.
-    pub fn passes_by(&self, root: Node, line: u32, text: &str) -> bool {
+    /// `line` is 1-based, and `lines` are all lines of the script. Returns false if [`Coverage::is_partial`] is true.
+    pub fn passes_by(&self, root: Node, line: u32, lines: &[&str]) -> bool {
         if !self.is_complete || self.is_partial {
             return false;
         }
         let row = line.saturating_sub(1) as usize;
-        let Some(code) = text.lines().nth(row) else { return false };
+        let Some(code) = lines.get(row) else { return false };
         let at = Point { row, column: code.len() - code.trim_start().len() };
         let mut node = root.named_descendant_for_point_range(at, at);
         let mut statement = None;

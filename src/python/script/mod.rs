@@ -92,9 +92,10 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
 /// same for all exported inputs.
 pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &str) {
     raise_reads(findings, outcome);
+    let lines: Vec<&str> = text.lines().collect();
     for finding in findings.iter_mut().filter(|finding| finding.level > Level::Info) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);
-        if outcome.coverage.passes_by(root, line, text) {
+        if outcome.coverage.passes_by(root, line, &lines) {
             finding.level = Level::Info;
         }
     }
