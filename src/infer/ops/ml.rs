@@ -144,7 +144,8 @@ mod tests {
     fn labels_and_scores_follow_from_class_attributes() {
         let call = "ai.onnx.ml.LinearClassifier <classlabels_strings = [\"a\", \"b\", \"c\"], coefficients = [0.0]> (x)";
         check_call("float[n, 4] x", call, "string[n]; float[n, 3]");
-        check_call("float[n, 4] x", "ai.onnx.ml.LinearRegressor <targets = 2> (x)", "float[n, 2]");
+        let call = "ai.onnx.ml.LinearRegressor <targets = 2, coefficients = [1.0, 2.0, 3.0, 4.0]> (x)";
+        check_call("float[n, 2] x", call, "float[n, 2]");
         check_call("int64[n] x", "ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2, 3]> (x)", "float[n, 3]");
         check_call(
             "string[n] x",
