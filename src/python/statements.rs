@@ -338,8 +338,8 @@ impl<'t> Interpreter<'t> {
         let mut handlers_end = true;
         for clause in children(node).into_iter().filter(|child| child.kind() == "except_clause") {
             let before = self.variables();
-            let blocks = children(clause).into_iter().filter(|child| child.kind() == "block");
-            handlers_end &= blocks.fold(false, |ends, block| self.block(block) || ends);
+            let block = children(clause).into_iter().find(|child| child.kind() == "block");
+            handlers_end &= block.is_some_and(|block| self.block(block));
             self.restore(before);
         }
         // If the body returns, handlers run only after an exception: their results are dropped.

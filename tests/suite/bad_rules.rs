@@ -12,7 +12,7 @@ use onnx_lint::rules::registry::RuleSet;
 const SOUND: &str = r#"## Two consecutive Transposes can be merged into one.
 rule OPT101 double-transpose {
   severity  hint
-  phase     explore
+  phase     simplify
   safety    exact
   message   "`{x}` is transposed twice, by `{t}` and `{y}`"
   help      "one Transpose with perm = {@r} gives the same value"
@@ -152,6 +152,7 @@ fn messages_are_checked() {
     check("message-unknown-value", "by `{t}`", "by `{tt}`");
     check("message-unknown-attribute", "{@r}", "{@rr}");
     check("message-unclosed-string", "the same value\"", "the same value");
+    check("message-never-shown", "simplify", "explore");
     check("message-expression", "{@r}", "{len(@r) +}");
 }
 
