@@ -13,7 +13,7 @@ pattern total(x, @k) {
 ## A square of a sum.
 rule OPT104 square-of-sum {
   severity hint
-  phase    explore
+  phase    simplify
   safety   rounding
   message  "`{y}` is a square, and {s} is added"
   match {
@@ -60,7 +60,7 @@ fn alternatives_are_checked() {
 pub const CHOICE: &str = r#"## A reduction over nothing.
 rule OPT103 reduction-over-nothing {
   severity hint
-  phase    explore
+  phase    simplify
   safety   exact
   message  "`{y}` is `{x}` by {@op}, and again"
   match {
