@@ -239,8 +239,9 @@ fn quantization_axis_moves_with_the_batch_axis() {
         );
         let before = model(&graph);
         let after = dynamic(&before, &["x:0=N"]).expect("a model for any number of samples");
-        let nodes = after.nodes.iter().filter(|(_, node)| node.op_type.ends_with("eLinear"));
-        let axes = nodes.map(|(_, node)| node.attr("axis").and_then(|axis| axis.as_int()));
+        let nodes = after.graphs[after.main].nodes.iter().map(|&node| &after.nodes[node]);
+        let nodes = nodes.filter(|node| node.op_type.ends_with("eLinear"));
+        let axes = nodes.map(|node| node.attr("axis").and_then(|axis| axis.as_int()));
         assert_eq!(axes.collect::<Vec<_>>(), [Some(1); 2], "{}", write::text::write(&after));
     }
     refused(
