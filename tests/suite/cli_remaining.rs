@@ -61,6 +61,23 @@ fn result_that_fails_at_every_size_is_not_written() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
     check(&sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt", "--ignore", "ALL"]), 1, "error[EXP013]");
     assert!(!sandbox.path("out.onnxtxt").exists());
+    // In a branch, the node may never run.
+    let branch = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                  main (bool c, int64[N] x) => (float y) <int64 n = {0}, float[2] v = {0, 1}> {\n  \
+                  y = If (c) <then_branch = yes () => (t) { t = OneHot (x, n, v) },\n  \
+                  else_branch = no () => (e) { e = Cast <to = 1> (x) }>\n}\n";
+    let sandbox = Sandbox::new(&[("net.onnxtxt", branch)]);
+    check(&sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt", "--ignore", "ALL"]), 0, "error[EXP013]");
+}
+
+#[test]
+fn error_of_an_uncalled_function_does_not_remain() {
+    let text = "<ir_version: 9, opset_import: [\"\" : 20, \"l\" : 1]>\n\
+                main (float[N] x) => (float[N] y) {\n  y = Relu (x)\n}\n\
+                <domain: \"l\", opset_import: [\"\" : 20]>\n\
+                f (a) => (b) {\n  b = Gelu <approximate = \"fast\"> (a)\n}\n";
+    let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
+    check(&sandbox.fix(&["net.onnxtxt", "--opset", "13", "-o", "out.onnxtxt"]), 0, "");
 }
 
 /// The model works at the traced batch size.

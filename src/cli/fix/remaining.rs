@@ -14,7 +14,7 @@ use crate::evidence::{Input, Linted, accepted};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::{Options, fix};
 use crate::graph::syntax::TextSpans;
-use crate::graph::{Model, normal_domain};
+use crate::graph::{Model, normal_domain, scopes};
 use crate::lint::{LintOptions, lint_text};
 use crate::read::any;
 use crate::rules::registry::RuleSet;
@@ -34,7 +34,9 @@ const LASTING: [RuleId; 4] = [
 /// Errors of this family do not prevent writing a model, because it works at all sizes at which the source works.
 const PARTIAL: &str = "EXP";
 
-/// The rule of this family whose errors in a model concern every size: OneHot with less than one class.
+/// The rule of this family whose errors concern every size: OneHot with less than one class.
+///
+/// In a subgraph or function, the OneHot may never run.
 const FATAL: RuleId = rule_ids::ONE_HOT_DEPTH;
 
 /// Errors in a fixed model.
@@ -44,12 +46,23 @@ pub struct Remaining {
     pub errors: Vec<Finding>,
     /// Number of new errors: no error of the source has the same code and node.
     new: usize,
+    /// Whether the model fails at every size because of an error.
+    is_fatal: bool,
 }
 
 impl Remaining {
+    fn new(errors: Vec<Finding>, new: usize, model: &Model) -> Self {
+        let main = model.graphs[model.main].name.as_deref().unwrap_or("main");
+        let is_in_main = |error: &Finding| error.place.graph().is_some_and(|place| *place.graph == *main);
+        let is_fatal = errors
+            .iter()
+            .any(|error| !error.code.starts_with(PARTIAL) || *error.code == *FATAL.code && is_in_main(error));
+        Remaining { errors, new, is_fatal }
+    }
+
     /// Returns true if the model fails at every size because of an error.
     pub fn is_fatal(&self) -> bool {
-        self.errors.iter().any(|error| !error.code.starts_with(PARTIAL) || *error.code == *FATAL.code)
+        self.is_fatal
     }
 
     /// Returns true if the fixed model may be written.
@@ -104,7 +117,7 @@ impl Linter<'_> {
     pub fn remaining(&self, source: &ModelFile, result: Option<&Model>, options: &Options) -> Remaining {
         let all = self.errors_in_file(source);
         let Some(result) = result else {
-            return Remaining { errors: self.unsuppressed(&source.model, all), new: 0 };
+            return Remaining::new(self.unsuppressed(&source.model, all), 0, &source.model);
         };
         let open = self.unsuppressed(&source.model, all.clone()).into_iter();
         let open: FxHashMap<Key, Finding> = open.map(|error| (key(&error), error)).collect();
@@ -117,7 +130,12 @@ impl Linter<'_> {
             // A rewrite may hide an error by replacing the node, but only a repair removes it.
             let mut repaired = self.repaired(&source.model, options);
             let mut hidden = self.unsuppressed(&repaired, self.errors(&repaired, None));
-            hidden.retain(|error| may_last(error) && !found.contains(&key(error)));
+            let uncalled = uncalled(&repaired);
+            let may_run = |error: &Finding| {
+                let path = error.place.graph().map_or("", |place| &*place.graph);
+                path.split('/').next().is_none_or(|root| !uncalled.contains(root))
+            };
+            hidden.retain(|error| may_last(error) && may_run(error) && !found.contains(&key(error)));
             if hidden.iter().any(|error| !is_of(&LASTING, error)) {
                 // A conversion may define a bad attribute, but not one that is bad in the newest opset, too.
                 relabel(&mut repaired);
@@ -131,7 +149,7 @@ impl Linter<'_> {
         // If the source has the same error, report it as found in the source, which users know.
         let errors =
             errors.into_iter().map(|error| open.get(&key(&error)).cloned().unwrap_or(error)).collect();
-        Remaining { errors, new }
+        Remaining::new(errors, new, &source.model)
     }
 
     /// Repairs a model without converting it.
@@ -179,6 +197,24 @@ impl Linter<'_> {
         Suppressions::new(self.catalog).apply(self.input, self.settings, &mut linted, &mut Vec::new());
         linted.findings
     }
+}
+
+/// Returns the names of the functions that the main graph does not call, directly or not.
+fn uncalled(model: &Model) -> FxHashSet<&str> {
+    let name = |function: usize| model.functions[function].name.as_deref().unwrap_or("");
+    let mut called = FxHashSet::default();
+    let mut open = vec![model.main];
+    while let Some(root) = open.pop() {
+        for graph in scopes::nested(model, root) {
+            let callees = model.graphs[graph].nodes.iter().filter_map(|&node| model.callee(node));
+            open.extend(
+                callees.filter(|&callee| called.insert(callee)).map(|callee| model.functions[callee].body),
+            );
+        }
+    }
+    let main = model.graphs[model.main].name.as_deref().unwrap_or("main");
+    let others = (0..model.functions.len()).filter(|function| !called.contains(function)).map(name);
+    others.filter(|name| *name != main).collect()
 }
 
 /// Sets the opset of ai.onnx to the newest one, without changing any node.

@@ -20,7 +20,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn is_enabled(cx: &Context) -> bool {
-    cx.options.optimize && cx.options.pricing.objective == Objective::Size
+    cx.options.optimize && !cx.options.infer_shapes && cx.options.pricing.objective == Objective::Size
 }
 
 /// Removes each `value_info` entry that holds only a type that follows from nodes and model inputs.

@@ -318,7 +318,8 @@ fn direction(
             _ => {}
         }
     }
-    let rounds = entries.safety.is_some_and(|safety| safety != Safety::Exact);
+    // A rule without a rewrite matches operands in any order.
+    let rounds = rewritten.is_none() || entries.safety.is_some_and(|safety| safety != Safety::Exact);
     let pattern = super::rule::Pattern { nodes, values: scope.values().to_vec(), rounds };
     let rewrite: Option<Rewrite> = match rewritten {
         Some(statements) => {
