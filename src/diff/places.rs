@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::graph::{ElemType, GraphId, Model, Node, NodeId, TypeKind, ValueId, order};
+use crate::graph::{Def, ElemType, Model, Node, Owner, TypeKind, ValueId, scopes};
 
 /// Inputs that are sizes, indices, factors of sizes, or numbers of iterations.
 const PLACES: &[(&str, &[usize])] = &[
@@ -14,6 +14,7 @@ const PLACES: &[(&str, &[usize])] = &[
     ("BlackmanWindow", &[0]),
     ("CenterCropPad", &[1]),
     ("Col2Im", &[1, 2]),
+    ("Compress", &[1]),
     ("ConstantOfShape", &[0]),
     ("CumSum", &[1]),
     ("DFT", &[1, 2]),
@@ -25,12 +26,13 @@ const PLACES: &[(&str, &[usize])] = &[
     ("HammingWindow", &[0]),
     ("HannWindow", &[0]),
     ("LSTM", &[4]),
-    ("Loop", &[0]),
+    ("Loop", &[0, 1]),
     ("MaxRoiPool", &[1]),
     ("MaxUnpool", &[1, 2]),
     ("MelWeightMatrix", &[0, 1]),
     ("NegativeLogLikelihoodLoss", &[1]),
     ("NonMaxSuppression", &[2]),
+    ("NonZero", &[0]),
     ("OneHot", &[0, 1]),
     ("Pad", &[1, 3]),
     ("RNN", &[4]),
@@ -39,6 +41,7 @@ const PLACES: &[(&str, &[usize])] = &[
     ("Resize", &[1, 2, 3]),
     ("ReverseSequence", &[1]),
     ("RoiAlign", &[2]),
+    ("RotaryEmbedding", &[3]),
     ("STFT", &[1, 3]),
     ("Scatter", &[1]),
     ("ScatterElements", &[1]),
@@ -60,7 +63,7 @@ const PLACES: &[(&str, &[usize])] = &[
 ];
 
 /// Operators whose first output does not follow a small change of their inputs.
-const DECIDING: [&str; 14] = [
+const DECIDING: [&str; 13] = [
     "ArgMax",
     "ArgMin",
     "Equal",
@@ -71,17 +74,44 @@ const DECIDING: [&str; 14] = [
     "Less",
     "LessOrEqual",
     "NonMaxSuppression",
-    "NonZero",
     "Shape",
     "Size",
     "TopK",
 ];
 
+/// Operators of other domains whose inputs are data. Any input of another operator can be a size or an index.
+const DATA: [&str; 9] = [
+    "BiasGelu",
+    "FastGelu",
+    "FusedConv",
+    "FusedGemm",
+    "FusedMatMul",
+    "Gelu",
+    "QuickGelu",
+    "SkipLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
+];
+
 /// Returns the values on which sizes or indices depend.
+///
+/// Values that a node passes to and from its subgraphs are not told apart.
 pub fn places(model: &Model) -> FxHashSet<ValueId> {
-    let mut found = FxHashSet::default();
-    follow(model, model.main, &mut found);
-    found
+    let graphs = scopes::nested(model, model.main);
+    let nodes = graphs.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+    let mut search = Search { model, found: FxHashSet::default(), open: Vec::new() };
+    for &id in nodes {
+        let node = &model.nodes[id];
+        let inputs = node.inputs.iter().enumerate().filter(|(at, _)| is_place(node, *at));
+        inputs.filter_map(|(_, input)| *input).for_each(|value| search.add(value));
+        if node.is("Loop") {
+            let conditions = node.graphs().filter_map(|body| model.graphs[body].outputs.first());
+            conditions.for_each(|port| search.add(port.value));
+        }
+    }
+    while let Some(value) = search.open.pop() {
+        search.follow(value);
+    }
+    search.found
 }
 
 /// Returns true if a model computes sizes or indices from the elements of a floating-point input.
@@ -97,62 +127,62 @@ pub fn depend_on_floats(model: &Model) -> bool {
     })
 }
 
-/// Adds the values of a graph on which sizes or indices depend, users before producers.
-fn follow(model: &Model, graph: GraphId, found: &mut FxHashSet<ValueId>) {
-    for id in order::sorted_or_file(model, graph).into_iter().rev() {
-        let node = &model.nodes[id];
-        let is_place = |input: usize| {
-            let row = PLACES.binary_search_by(|row| row.0.cmp(&node.op_type));
-            let is_axes = node.op_type.starts_with("Reduce") && input == 1;
-            node.domain().is_empty() && (is_axes || row.is_ok_and(|row| PLACES[row].1.contains(&input)))
-        };
-        let inputs = node.inputs.iter().enumerate();
-        found.extend(inputs.filter(|(at, _)| is_place(*at)).filter_map(|(_, input)| *input));
-        if node.graphs().next().is_some() {
-            follow_bodies(model, id, found);
-        } else if !is_deciding(node) && is_found(found, &node.outputs) {
-            found.extend(node.inputs.iter().flatten());
+/// Returns true if an input of a node is a size or an index.
+fn is_place(node: &Node, input: usize) -> bool {
+    if !node.domain().is_empty() {
+        return !DATA.contains(&&*node.op_type);
+    }
+    let row = PLACES.binary_search_by(|row| row.0.cmp(&node.op_type));
+    let is_axes = node.op_type.starts_with("Reduce") && input == 1;
+    is_axes || row.is_ok_and(|row| PLACES[row].1.contains(&input))
+}
+
+/// Search from values to the values that they are computed from.
+struct Search<'m> {
+    model: &'m Model,
+    found: FxHashSet<ValueId>,
+    /// Found values whose producers are not yet followed.
+    open: Vec<ValueId>,
+}
+
+impl Search<'_> {
+    fn add(&mut self, value: ValueId) {
+        if self.found.insert(value) {
+            self.open.push(value);
         }
     }
-}
 
-fn is_found(found: &FxHashSet<ValueId>, values: &[Option<ValueId>]) -> bool {
-    values.iter().flatten().any(|value| found.contains(value))
-}
-
-fn is_deciding(node: &Node) -> bool {
-    node.domain().is_empty() && DECIDING.contains(&&*node.op_type)
-}
-
-/// Follows the subgraphs of a node. Values that the node passes to a subgraph are not told apart.
-fn follow_bodies(model: &Model, node: NodeId, found: &mut FxHashSet<ValueId>) {
-    let node = &model.nodes[node];
-    let bodies: Vec<GraphId> = node.graphs().collect();
-    // An iteration counts from zero, whatever the inputs of the node are.
-    let counters = if node.is("Loop") { 2 } else { 0 };
-    let passed = |found: &FxHashSet<ValueId>| {
-        bodies.iter().any(|&body| {
-            let passed = model.graphs[body].inputs.iter().skip(counters);
-            passed.into_iter().any(|port| found.contains(&port.value))
-        })
-    };
-    let mut is_followed = is_found(found, &node.outputs);
-    loop {
-        if is_followed {
-            for &body in &bodies {
-                found.extend(model.graphs[body].outputs.iter().map(|port| port.value));
+    fn follow(&mut self, value: ValueId) {
+        let model = self.model;
+        match (model.values[value].def, model.graphs[model.values[value].graph].owner) {
+            (Def::Node { node, .. }, _) => {
+                let node = &model.nodes[node];
+                if node.graphs().next().is_some() {
+                    self.add_results(node);
+                } else if !(node.domain().is_empty() && DECIDING.contains(&&*node.op_type)) {
+                    node.inputs.iter().flatten().for_each(|&input| self.add(input));
+                }
             }
+            (Def::Input(index), Owner::Node(node)) => {
+                let node = &model.nodes[node];
+                // An iteration counts from zero, whatever the inputs of the node are.
+                let counters = if node.is("Loop") { 2 } else { 0 };
+                if index >= counters {
+                    node.inputs.iter().flatten().for_each(|&input| self.add(input));
+                    // A value that one iteration passes to the next one is an output of the subgraph, too.
+                    self.add_results(node);
+                }
+            }
+            _ => {}
         }
-        bodies.iter().for_each(|&body| follow(model, body, found));
-        // A value that one iteration passes to the next one is an output of the subgraph, too.
-        let is_passed = passed(found);
-        if is_passed {
-            found.extend(node.inputs.iter().flatten());
+    }
+
+    /// Adds the outputs of the subgraphs of a node.
+    fn add_results(&mut self, node: &Node) {
+        for body in node.graphs() {
+            let outputs = self.model.graphs[body].outputs.iter();
+            outputs.for_each(|port| self.add(port.value));
         }
-        if is_followed || !is_passed {
-            break;
-        }
-        is_followed = true;
     }
 }
 
@@ -177,6 +207,9 @@ mod tests {
             "c = Cast <to = 7> (x)  y = Gather (w, c)",
             "s = Mul (x, x)  c = Cast <to = 7> (s)  k = Concat <axis = 0> (c, c)  y = Expand (w, k)",
             "f = Floor (x)  y = Resize (w, \"\", f)",
+            "f = Floor (x)  c = Cast <to = 9> (f)  y = Compress (w, c)",
+            "f = Floor (x)  n = NonZero (f)  c = Cast <to = 1> (n)  y = Add (w, c)",
+            "y = acme.Pick (w, x)",
         ] {
             let model = model(&format!("g (float[1] x, float[4] w) => (float[N] y) {{ {nodes} }}"));
             assert!(depend_on_floats(&model), "{nodes}");
