@@ -79,7 +79,9 @@ const DECIDING: [&str; 13] = [
     "TopK",
 ];
 
-/// Operators of other domains whose inputs are data. Any input of another operator can be a size or an index.
+/// Operators of other domains whose inputs are data.
+///
+/// Any input of another operator can be a size or an index.
 const DATA: [&str; 9] = [
     "BiasGelu",
     "FastGelu",
