@@ -108,12 +108,26 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true if a condition implies that a size is 1.
     fn is_for_one_size(&mut self, condition: Node<'t>) -> bool {
-        let condition = bare(condition);
-        let operator = field(condition, "operator").map_or("", |operator| text(operator, self.source));
-        if condition.kind() == "boolean_operator" {
-            let sides = ["left", "right"].into_iter().filter_map(|side| field(condition, side));
-            return operator == "and" && sides.into_iter().any(|side| self.is_for_one_size(side));
+        self.operands(condition, "and").into_iter().any(|operand| self.compares_with_one(operand))
+    }
+
+    /// Returns the operands of `a and b and c`, or of `a or b or c`, as far as the operator is the given one.
+    fn operands(&self, condition: Node<'t>, operator: &str) -> Vec<Node<'t>> {
+        let (mut todo, mut found) = (vec![condition], vec![]);
+        while let Some(node) = todo.pop().map(bare) {
+            let own = field(node, "operator").map_or("", |operator| text(operator, self.source));
+            match node.kind() {
+                "boolean_operator" if own == operator => {
+                    todo.extend(["right", "left"].into_iter().filter_map(|side| field(node, side)));
+                }
+                _ => found.push(node),
+            }
         }
+        found
+    }
+
+    /// Returns true for a comparison of a size with 1.
+    fn compares_with_one(&mut self, condition: Node<'t>) -> bool {
         let [left, right] = children(condition)[..] else { return false };
         let operator = field(condition, "operators").map_or("", |operator| text(operator, self.source));
         condition.kind() == "comparison_operator"
@@ -126,13 +140,12 @@ impl<'t> Interpreter<'t> {
     ///
     /// The labels are an optional parameter, which an export omits. A script shows itself what its export passes.
     pub fn needs_labels(&self, condition: Node<'t>, is_true: bool) -> bool {
-        let condition = bare(condition);
-        let operator = field(condition, "operator").map_or("", |operator| text(operator, self.source));
-        if condition.kind() == "boolean_operator" {
-            let sides = ["left", "right"].into_iter().filter_map(|side| field(condition, side));
-            return (operator == "and") == is_true
-                && sides.into_iter().any(|side| self.needs_labels(side, is_true));
-        }
+        let operands = self.operands(condition, if is_true { "and" } else { "or" });
+        operands.into_iter().any(|operand| self.asks_for_labels(operand, is_true))
+    }
+
+    /// Returns true for a comparison of optional labels with `None`.
+    fn asks_for_labels(&self, condition: Node<'t>, is_true: bool) -> bool {
         let [left, right] = children(condition)[..] else { return false };
         let operator = field(condition, "operators").map_or("", |operator| text(operator, self.source));
         let is_passed = if is_true { "is not" } else { "is" };

@@ -50,6 +50,44 @@ impl<'t> Interpreter<'t> {
         }
     }
 
+    /// Forgets the value of `x` in the branch in which `isinstance(x, torch.Tensor)` is false.
+    pub fn exclude_tensor(&mut self, condition: Node<'t>, is_true: bool) {
+        let mut todo = vec![(condition, is_true)];
+        while let Some((condition, is_true)) = todo.pop() {
+            let call = bare(condition);
+            match call.kind() {
+                "not_operator" => todo.extend(field(call, "argument").map(|inner| (inner, !is_true))),
+                "boolean_operator" => todo.extend(self.implied_operands(call, is_true)),
+                "call" if !is_true => self.exclude_subject(call),
+                _ => {}
+            }
+        }
+    }
+
+    /// Forgets the value of `x`, for the call `isinstance(x, torch.Tensor)`.
+    fn exclude_subject(&mut self, call: Node<'t>) {
+        let callee = field(call, "function").map_or("", |callee| text(callee, self.source));
+        let arguments = Arguments::of(call, self.source).positional;
+        if let [subject, class] = arguments[..]
+            && callee == "isinstance"
+            && subject.kind() == "identifier"
+            && matches!(text(class, self.source), "torch.Tensor" | "Tensor")
+        {
+            self.set(text(subject, self.source), Value::Unknown);
+        }
+    }
+
+    /// Returns the operands of `and` and `or` whose truth value the condition implies, with that value.
+    fn implied_operands(&mut self, node: Node<'t>, is_true: bool) -> Vec<(Node<'t>, bool)> {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return vec![] };
+        let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");
+        let is_neutral = |this: &mut Self, side| this.look_at(side).truth() == Some(is_and);
+        let decided =
+            if is_and == is_true { [true, true] } else { [is_neutral(self, right), is_neutral(self, left)] };
+        let sides = [right, left].into_iter().zip([decided[1], decided[0]]);
+        sides.filter(|(_, decided)| *decided).map(|(side, _)| (side, is_true)).collect()
+    }
+
     /// Reports the conversion of a tensor to a boolean.
     fn ask_truth(&mut self, value: &Value, condition: Node<'t>, statement: Node<'t>, decision: Decision) {
         let taken = *value == Value::Taken;

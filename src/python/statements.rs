@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use super::interpreter::Interpreter;
 use super::program::ClassKind;
 use super::report::{self, Decision};
-use super::syntax::{Arguments, bare, children, field, fields, text};
+use super::syntax::{bare, children, field, fields, text};
 use super::value::{Traced, Value};
 
 /// Whether the code after a statement is unreachable.
@@ -258,44 +258,6 @@ impl<'t> Interpreter<'t> {
         ends && other_ends
     }
 
-    /// Forgets the value of `x` in the branch in which `isinstance(x, torch.Tensor)` is false.
-    pub fn exclude_tensor(&mut self, condition: Node<'t>, mut is_true: bool) {
-        let mut call = bare(condition);
-        while call.kind() == "not_operator" {
-            let Some(inner) = field(call, "argument") else { return };
-            call = bare(inner);
-            is_true = !is_true;
-        }
-        if call.kind() == "boolean_operator" {
-            return self.exclude_operands(call, is_true);
-        }
-        let callee = field(call, "function").map_or("", |callee| text(callee, self.source));
-        let arguments = Arguments::of(call, self.source).positional;
-        if let [subject, class] = arguments[..]
-            && !is_true
-            && callee == "isinstance"
-            && subject.kind() == "identifier"
-            && matches!(text(class, self.source), "torch.Tensor" | "Tensor")
-        {
-            self.set(text(subject, self.source), Value::Unknown);
-        }
-    }
-
-    /// Applies `exclude_tensor` to operands of `and` and `or` whose truth value the condition implies.
-    fn exclude_operands(&mut self, node: Node<'t>, is_true: bool) {
-        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
-        let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");
-        let is_neutral = |this: &mut Self, side| this.look_at(side).truth() == Some(is_and);
-        let decided =
-            if is_and == is_true { (true, true) } else { (is_neutral(self, right), is_neutral(self, left)) };
-        if decided.0 {
-            self.exclude_tensor(left, is_true);
-        }
-        if decided.1 {
-            self.exclude_tensor(right, is_true);
-        }
-    }
-
     fn for_statement(&mut self, node: Node<'t>) {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
         let element = self.iterate(right, node);
@@ -332,7 +294,8 @@ impl<'t> Interpreter<'t> {
 
     fn try_statement(&mut self, node: Node<'t>) -> Ends {
         let of_frame = |linter: &Self| linter.frames.last().and_then(|frame| frame.returned.clone());
-        let before = of_frame(self);
+        // The body may return the same value as the statements before it.
+        let before = self.frames.last_mut().and_then(|frame| frame.returned.take());
         let ends = field(node, "body").is_some_and(|body| self.block(body));
         let returned = of_frame(self);
         let mut handlers_end = true;
@@ -343,9 +306,13 @@ impl<'t> Interpreter<'t> {
             self.restore(before);
         }
         // If the body returns, handlers run only after an exception: their results are dropped.
-        let does_return = ends && returned != before;
-        if let Some(frame) = self.frames.last_mut().filter(|_| does_return) {
-            frame.returned = returned;
+        let does_return = ends && returned.is_some();
+        if let Some(frame) = self.frames.last_mut() {
+            let within = if does_return { returned } else { frame.returned.take() };
+            frame.returned = match (before, within) {
+                (Some(before), Some(within)) => Some(before.join(within)),
+                (before, within) => before.or(within),
+            };
         }
         for clause in
             children(node).into_iter().filter(|c| matches!(c.kind(), "else_clause" | "finally_clause"))
