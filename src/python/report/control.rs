@@ -21,12 +21,12 @@ pub fn traced_branch(
     let shown = one_line(condition, source);
     let (message, level, help): (String, Level, Help) = match decision {
         Decision::Assert => (
-            format!("`assert {shown}` is checked only for the example input"),
+            format!("`assert {shown}` {CHECKED}"),
             Level::Info,
             "use `torch._assert(condition, message)`, which torch.export records".into(),
         ),
         Decision::Guard => (
-            format!("`{shown}` is checked only for the example input"),
+            format!("`{shown}` {CHECKED}"),
             Level::Info,
             "validate inputs outside of `forward`: the graph does not check them".into(),
         ),
@@ -64,6 +64,14 @@ pub fn traced_branch(
         note: "tracing records tensor operations, not Python control flow; torch.export rejects data-dependent branches",
         help,
     }
+}
+
+/// End of the message about an `assert` or a guard.
+const CHECKED: &str = "is checked only for the example input";
+
+/// Returns true if a finding is about an `assert`, or about a branch that only raises.
+pub fn is_validation(finding: &Finding) -> bool {
+    finding.message.ends_with(CHECKED)
 }
 
 /// Note for a branch on a size: both exporters export only the branch of the example input.

@@ -19,7 +19,7 @@ use super::value::Origin;
 pub use rewrite::{Help, Piece};
 
 pub use control::{
-    is_size_branch, lesser_size, shape_alias, size_branch, traced_branch, unrolled, view_lost,
+    is_size_branch, is_validation, lesser_size, shape_alias, size_branch, traced_branch, unrolled, view_lost,
 };
 pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,

@@ -56,6 +56,9 @@ pub const PROGRAM_ATTRIBUTES: [&str; 11] = [
 /// Methods that export their object.
 const METHODS: [&str; 4] = ["to_onnx", "export", "to_torchscript", "onnx_export"];
 
+/// Parts of the names of hooks of Lightning that change a batch.
+const HOOKS: [&str; 2] = ["batch_transfer", "transfer_batch"];
+
 /// Returns true if a library function exports a model.
 pub fn is_exporter(path: &str) -> bool {
     EXPORTERS.contains(&path) || EXPORTER_NAMES.iter().any(|name| path.ends_with(name))
@@ -179,11 +182,37 @@ impl<'t> Machine<'t> {
             args.positional.get(at).cloned().or(named)
         };
         let by_default = || (self.attribute_of(model, "example_input_array").unwrap_or_default(), None);
-        let sample = given(1).filter(|(value, _)| *value != Value::None).unwrap_or_else(by_default);
+        let (sample, node) = given(1).filter(|(value, _)| *value != Value::None).unwrap_or_else(by_default);
+        let sample = (self.transferred(model, &sample), node);
         let positional = vec![(model.clone(), None), sample, given(0).unwrap_or_default()];
         let is_passed = |(name, ..): &&(Rc<str>, Value<'t>, Option<Node<'t>>)| !own.contains(&&**name);
         let keywords = args.keywords.iter().filter(is_passed).cloned().collect();
         Args { node: args.node, positional, keywords, open: args.open }
+    }
+
+    /// Returns the sample that `to_onnx` of Lightning moves to the device of the model.
+    ///
+    /// Hooks of the model or of its data may change the sample.
+    fn transferred(&self, model: &Value<'t>, sample: &Value<'t>) -> Value<'t> {
+        let instance = model.object().and_then(|object| self.heap.instance(object));
+        let bases = instance.map(|instance| self.library_bases(&instance.class)).unwrap_or_default();
+        let is_lightning =
+            |base: &Value<'t>| base.path().is_some_and(|path| path.ends_with(".LightningModule"));
+        let is_plain =
+            |base: &Value<'t>| matches!(base.path(), Some("torch.nn.Module" | "object" | "abc.ABC"));
+        let is_known = bases.iter().any(is_lightning)
+            && bases.iter().all(|base| is_lightning(base) || is_plain(base))
+            && !self.files.iter().any(|file| HOOKS.iter().any(|hook| file.text.contains(hook)));
+        match sample {
+            Value::Tensor(tensor) if is_known => {
+                Value::Tensor(Rc::new(Tensor { device: None, ..(**tensor).clone() }))
+            }
+            Value::Tuple(items) if is_known => {
+                Value::tuple(items.iter().map(|item| self.transferred(model, item)).collect())
+            }
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) if is_known => sample.clone(),
+            _ => Value::Unknown,
+        }
     }
 
     /// Returns the example that an exporter runs the model on, if it is known.
@@ -257,7 +286,9 @@ impl<'t> Machine<'t> {
         let keywords = example.keywords.into_iter().map(|(name, value)| (name, value, None)).collect();
         let given = Args { keywords, ..Args::of(args.node, example.values) };
         self.reads = None;
+        let start = std::mem::replace(&mut self.model_start, (self.doubt, self.frames.len()));
         let outputs = self.invoke(model, &given);
+        self.model_start = start;
         self.examples = outer;
         outputs
     }

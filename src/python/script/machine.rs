@@ -101,6 +101,8 @@ pub struct Machine<'t> {
     pub is_without_arguments: bool,
     /// Number of enclosing branches that run only under an unknown condition.
     pub doubt: u32,
+    /// Values of `doubt` and number of frames at the start of the running model.
+    pub model_start: (u32, usize),
     /// If above 0, nothing is reported.
     pub quiet: u32,
     /// File and expression of the construction of each layer that is being called, outermost first.
@@ -153,6 +155,7 @@ impl<'t> Machine<'t> {
             contexts: vec![],
             is_without_arguments: false,
             doubt: 0,
+            model_start: (0, 0),
             quiet: 0,
             layers: vec![],
             examples: vec![],

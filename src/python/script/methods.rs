@@ -9,7 +9,7 @@ use super::export;
 use super::heap::Object;
 use super::library::EXIT_STACK;
 use super::machine::{Eval, Machine, Stop};
-use super::value::{Ref, Value};
+use super::value::{FunctionKind, Ref, Value};
 
 impl<'t> Machine<'t> {
     /// Calls a method of a value of a library type.
@@ -34,6 +34,11 @@ impl<'t> Machine<'t> {
                     }
                     if instance.class.path() == Some(super::torch::GENERATOR) {
                         return Ok(self.numpy_call(&format!("random.{name}"), args));
+                    }
+                    if instance.class.path().is_some_and(is_parameter_container) {
+                        self.forget(object);
+                        self.havoc(args);
+                        return Ok(Value::Unknown);
                     }
                     if instance.class.path() == Some(EXIT_STACK) && name == "enter_context" {
                         let context = args.get(0, "cm").cloned().unwrap_or_default();
@@ -68,6 +73,9 @@ impl<'t> Machine<'t> {
         let Ok(Value::Function(forward)) = self.class_attribute(class, "forward", None) else {
             return Ok(Value::Unknown);
         };
+        if !matches!(forward.kind, FunctionKind::Static | FunctionKind::Plain) {
+            return Ok(Value::Unknown);
+        }
         let has = |name| self.class_attribute(class, name, None).is_ok();
         let (is_separate, has_symbolic) = (has("setup_context"), has("symbolic"));
         let mut given = args.clone();
@@ -99,4 +107,9 @@ impl<'t> Machine<'t> {
             other => other.clone(),
         }
     }
+}
+
+/// Returns true for containers of parameters, whose methods may add parameters.
+fn is_parameter_container(class: &str) -> bool {
+    matches!(class, "torch.nn.ParameterList" | "torch.nn.ParameterDict")
 }

@@ -50,7 +50,7 @@ use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::source::SourceFiles;
 
 use super::program::Program;
-use super::report::is_size_branch;
+use super::report::{is_size_branch, is_validation};
 
 use machine::Machine;
 
@@ -120,7 +120,8 @@ fn raise_reads(findings: &mut [Finding], outcome: &Outcome) {
     let is_read = |finding: &&mut Finding| {
         let is = |rule: &RuleId| *finding.code == *rule.code;
         finding.level == Level::Info
-            && (is(&rule_ids::TRACED_BRANCH) && !is_size_branch(finding) || is(&rule_ids::ITEM_BAKED))
+            && (is(&rule_ids::TRACED_BRANCH) && !is_size_branch(finding) && !is_validation(finding)
+                || is(&rule_ids::ITEM_BAKED))
     };
     for finding in findings.iter_mut().filter(is_read) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);

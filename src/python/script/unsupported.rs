@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::diag::{Place, rule_ids};
 
 use super::exporting::ExportCall;
-use super::machine::{Machine, Operator};
+use super::machine::{Frame, Machine, Operator};
 use super::value::Value;
 
 /// Operators that an exporter does not support, by exporter.
@@ -26,11 +26,23 @@ pub const COMPLEX_STFT: &str = "`torch.stft` with `return_complex=True`";
 pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not divide its input";
 
 impl<'t> Machine<'t> {
-    /// Records an operator or layer that a model executes.
+    /// Records an operator or layer that a model certainly executes.
     pub fn executed(&mut self, name: &str, node: Node<'t>) {
-        if !self.examples.is_empty() && self.quiet == 0 && self.operators.len() < MAX_OPERATORS {
+        let is_running = !self.examples.is_empty() && self.quiet == 0;
+        if is_running && self.operators.len() < MAX_OPERATORS && self.is_certain() {
             self.operators.push(Operator { name: name.to_owned(), file: self.file(), node });
         }
+    }
+
+    /// Returns false if the running model may have branched away from the current statement.
+    fn is_certain(&self) -> bool {
+        let (doubt, count) = self.model_start;
+        let stays = |frame: &Frame| {
+            let is_in_loop =
+                |(breaks, continues): &(Vec<_>, Vec<_>)| breaks.is_empty() && continues.is_empty();
+            frame.returned.is_empty() && frame.loops.iter().all(is_in_loop)
+        };
+        self.doubt <= doubt && self.frames.iter().skip(count).all(stays)
     }
 
     /// Returns true if gradients are disabled.

@@ -167,7 +167,7 @@ impl<'t> Check<'_, '_, 't> {
                 "torch.export supports no ScriptModule, and raises",
                 "export the module without `torch.jit`, or use `dynamo=False`",
             ),
-            (QUANTIZED, Exporter::Tracing | Exporter::Dynamo) => (
+            (QUANTIZED, Exporter::Tracing | Exporter::Dynamo) if self.machine.is_as_created(model) => (
                 "the model is quantized by `quantize_dynamic`",
                 "the exporter supports no quantized linear layer, and raises",
                 "export the model before it is quantized, and quantize the file with `quantize_dynamic` of ONNX Runtime",

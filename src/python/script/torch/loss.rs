@@ -3,7 +3,7 @@
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{DType, Tensor, shown};
+use super::super::tensor::{DType, Dim, Tensor, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -18,17 +18,20 @@ impl<'t> Machine<'t> {
         let (Some([batch, _]), Some(shape)) = (scores.shape.as_deref(), targets.shape.as_deref()) else {
             return Ok(Value::Unknown);
         };
-        let help = match shape {
-            [rows] if batch.zip(*rows).is_some_and(|(batch, rows)| batch != rows) => {
-                "pass one class index for each row of the scores"
+        let other_rows = |rows: &Dim| batch.zip(*rows).map(|(batch, rows)| batch != rows);
+        let (kind, help) = match shape {
+            [rows] if other_rows(rows) == Some(true) => {
+                ("ValueError", "pass one class index for each row of the scores")
             }
-            [_, _] if is_index(targets) => {
-                "pass the indices without the last axis, as in `target.squeeze(1)`"
+            [rows, _] if is_index(targets) => {
+                let Some(other_rows) = other_rows(rows) else { return Ok(Value::Unknown) };
+                let kind = if other_rows { "ValueError" } else { "RuntimeError" };
+                (kind, "pass the indices without the last axis, as in `target.squeeze(1)`")
             }
             _ => return Ok(Value::Unknown),
         };
         let message = format!("`{what}` expects class indices [{}], gets {}", dim(*batch), shown(shape));
-        Err(self.fault(args.node, Fault::shape(message, help)))
+        Err(self.fault(args.node, Fault { kind, ..Fault::shape(message, help) }))
     }
 }
 

@@ -165,25 +165,39 @@ impl<'t> Machine<'t> {
 
     /// Evaluates `quantize_dynamic(model, qconfig_spec)`.
     ///
-    /// The result is unknown if no linear layer is quantized.
+    /// The result is unknown unless the model is a `Sequential` that runs a linear layer.
     fn quantize_dynamic(&mut self, args: &Args<'t>) -> Value<'t> {
         let spec = args.get(1, "qconfig_spec").filter(|spec| **spec != Value::None);
         let is_linear = |class: &Value| class.path() == Some("torch.nn.Linear");
+        let is_other = |name: &str| matches!(name, "dtype" | "mapping" | "inplace");
         let is_meant = spec.is_none_or(|spec| self.items(spec).is_some_and(|all| all.iter().any(is_linear)));
         let Some(model) = args.get(0, "model").cloned().filter(|_| is_meant && !args.open) else {
             self.havoc(args);
             return Value::Unknown;
         };
-        let has_linear = self.modules_of(&model).iter().any(|module| {
-            let instance = module.object().and_then(|object| self.heap.instance(object));
-            instance.is_some_and(|instance| is_linear(&instance.class))
-        });
-        if !has_linear {
+        let class_of = |value: &Value<'t>| {
+            let instance = value.object().and_then(|object| self.heap.instance(object));
+            instance.map(|instance| instance.class.clone()).unwrap_or_default()
+        };
+        let runs_linear = class_of(&model).path() == Some("torch.nn.Sequential")
+            && self
+                .items(&model)
+                .is_some_and(|layers| layers.iter().any(|layer| is_linear(&class_of(layer))));
+        // Other types and mappings quantize to other layers.
+        if !runs_linear || args.positional.len() > 2 || args.keywords.iter().any(|(name, ..)| is_other(name))
+        {
             return Value::Unknown;
         }
         let quantized = self.instance(QUANTIZED, vec![("training", Value::Bool(false))], true);
         self.set_origin(&quantized, args.node);
         quantized
+    }
+
+    /// Returns true if nothing changed a model that `quantize_dynamic` returned.
+    pub fn is_as_created(&self, model: &Value<'t>) -> bool {
+        let instance = model.object().and_then(|object| self.heap.instance(object));
+        let attributes = instance.map(|instance| instance.attributes.as_slice());
+        matches!(attributes, Some([(_, Value::Bool(_))]))
     }
 
     /// Sets a property of autocast, as a context that ends with the current function or `with` statement.
