@@ -112,7 +112,11 @@ impl<'t> Machine<'t> {
             .iter()
             .filter_map(|(name, value)| Some((name.strip_prefix("default ")?, value.clone())));
         let defaults: Vec<(&str, Value<'t>)> = defaults.collect();
-        let is_open = parser.open || args.open || args.get(1, "namespace").is_some();
+        if let Some(given) = args.get(1, "namespace").cloned() {
+            self.forget(&given);
+            return Value::Unknown;
+        }
+        let is_open = parser.open || args.open;
         self.instance(NAMESPACE, defaults, is_open)
     }
 }

@@ -9,7 +9,7 @@ use super::argparse::NAMESPACE;
 use super::calls::Args;
 use super::export;
 use super::export_call::is_near;
-use super::faults::Fault;
+use super::faults::{Fault, LINE_RAISES};
 use super::heap::Object;
 use super::library;
 use super::machine::{Eval, Machine, Stop};
@@ -40,8 +40,8 @@ impl<'t> Machine<'t> {
             }
             Value::Function(function) if name == "__name__" => Ok(Value::str(function.name)),
             Value::Function(_) | Value::Bound(_) if name == "__code__" => {
-                let names: Vec<Value<'t>> =
-                    self.parameter_names(object, false).iter().map(|name| Value::str(name)).collect();
+                let Some(names) = self.parameter_names(object, false) else { return Ok(Value::Unknown) };
+                let names: Vec<Value<'t>> = names.iter().map(|name| Value::str(name)).collect();
                 let count = Value::size(i64::try_from(names.len()).ok());
                 let attributes = vec![("co_varnames", Value::tuple(names)), ("co_argcount", count)];
                 Ok(self.instance("types.CodeType", attributes, true))
@@ -51,14 +51,17 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the names of the parameters of a function. `is_bound` omits `self` of a bound method.
-    pub fn parameter_names(&mut self, function: &Value<'t>, is_bound: bool) -> Vec<&'t str> {
+    /// Returns the names of the parameters of a function, if they are known.
+    ///
+    /// `is_bound` omits `self` of a bound method.
+    pub fn parameter_names(&mut self, function: &Value<'t>, is_bound: bool) -> Option<Vec<&'t str>> {
         let (function, skipped) = match function {
             Value::Function(function) => (function.clone(), 0),
             Value::Bound(bound) => (bound.1.clone(), usize::from(is_bound)),
-            _ => return vec![],
+            _ => return None,
         };
-        self.parameters_in(&function).iter().skip(skipped).map(|parameter| parameter.name).collect()
+        let parameters = self.parameters_in(&function)?;
+        Some(parameters.iter().skip(skipped).map(|parameter| parameter.name).collect())
     }
 
     fn library_attribute(&mut self, path: &Rc<str>, name: &str, node: Node<'t>) -> Eval<'t> {
@@ -122,18 +125,16 @@ impl<'t> Machine<'t> {
         node: Node<'t>,
     ) -> Eval<'t> {
         let method = || Value::Method(Rc::new((object.clone(), Rc::from(name))));
+        if STATE.contains(&name)
+            && let Some(instance) = object.object().and_then(|object| self.heap.instance_mut(object))
+        {
+            instance.open = true;
+        }
         let Value::Object(class) = class else {
             self.check_library_attribute(object, class, open, name, node)?;
             return Ok(match name {
                 "__class__" => class.clone(),
-                "__dict__" => {
-                    // A write to the dictionary adds attributes.
-                    if let Some(instance) = object.object().and_then(|object| self.heap.instance_mut(object))
-                    {
-                        instance.open = true;
-                    }
-                    Value::Unknown
-                }
+                "__dict__" => Value::Unknown,
                 _ => method(),
             });
         };
@@ -179,7 +180,7 @@ impl<'t> Machine<'t> {
                 format!("`ONNXProgram` has no attribute `{name}`"),
                 "save the program with `save(path)`, or use its `model_proto`".to_owned(),
             ),
-            Some(NAMESPACE) if !open => {
+            Some(NAMESPACE) if !open && !self.may_define(name) => {
                 let instance = object.object().and_then(|object| self.heap.instance(object));
                 let names = instance.iter().flat_map(|instance| instance.attributes.iter());
                 let near = names.map(|(known, _)| &**known).find(|known| is_near(known, name));
@@ -190,6 +191,7 @@ impl<'t> Machine<'t> {
             Some(path)
                 if lacks(path, name)
                     && !library::is_module_attribute(name)
+                    && !self.may_define(name)
                     && matches!(self.attribute_of(object, "weight"), Some(Value::Tensor(_))) =>
             {
                 let model = path.rsplit('.').next().unwrap_or(path);
@@ -199,7 +201,7 @@ impl<'t> Machine<'t> {
             _ => return Ok(()),
         };
         let (rule, kind) = (rule_ids::UNKNOWN_ATTRIBUTE, "AttributeError");
-        Err(self.fault(node, Fault { rule, kind, ..Fault::shape(message, help) }))
+        Err(self.fault(node, Fault { rule, kind, note: LINE_RAISES, ..Fault::shape(message, help) }))
     }
 
     fn bound(
@@ -276,7 +278,8 @@ impl<'t> Machine<'t> {
                             }
                             instance.open = true;
                         }
-                        Object::Class(_) | Object::Scope(_) => {}
+                        Object::Class(class) => class.open = true,
+                        Object::Scope(_) => {}
                     }
                 }
                 _ => {}
@@ -284,6 +287,9 @@ impl<'t> Machine<'t> {
         }
     }
 }
+
+/// Dictionaries of an object: a write to one of them adds attributes.
+const STATE: [&str; 4] = ["__dict__", "_modules", "_parameters", "_buffers"];
 
 /// Maximum number of objects whose state one call forgets.
 const MAX_FORGOTTEN: usize = 4096;

@@ -6,11 +6,9 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
 use super::calls::Args;
-use super::faults::Fault;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
-use super::value::{Function, FunctionKind, Ref, Value};
-use crate::diag::rule_ids;
+use super::value::{Function, FunctionKind, Value};
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,62 +199,14 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns the parameters of a function, which may be in a file other than the current one.
-    pub fn parameters_in(&mut self, function: &Rc<Function<'t>>) -> Vec<Parameter<'t>> {
+    ///
+    /// Returns `None` if too many calls are active.
+    pub fn parameters_in(&mut self, function: &Rc<Function<'t>>) -> Option<Vec<Parameter<'t>>> {
         let scope = function.scope;
-        if self.push(function.file, scope, Some(function.clone()), None, None).is_err() {
-            return vec![];
-        }
+        self.push(function.file, scope, Some(function.clone()), None, None).ok()?;
         let parameters = self.parameters(function.node);
         self.frames.pop();
-        parameters
-    }
-
-    /// Reports arguments that do not fit the constructor of a class.
-    pub fn check_constructor(
-        &mut self,
-        class: Ref,
-        init: &Rc<Function<'t>>,
-        args: &Args<'t>,
-    ) -> Result<(), Stop> {
-        let parameters: Vec<Parameter<'t>> = self.parameters_in(init).into_iter().skip(1).collect();
-        let has = |kind| parameters.iter().any(|parameter| parameter.kind == kind);
-        // The classes of other libraries may have constructors of their own.
-        let bases = self.library_bases(&Value::Object(class));
-        let is_plain = |base: &Value| {
-            let path = base.path().unwrap_or("");
-            matches!(path, "object" | "abc.ABC") || path.starts_with("torch.nn.")
-        };
-        let has_new = self.class_attribute(class, "__new__", None).is_ok();
-        if args.open || has_new || !bases.iter().all(is_plain) {
-            return Ok(());
-        }
-        let positional = parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Positional);
-        let extra = args.positional.len().saturating_sub(positional.count());
-        let is_known = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
-        let unknown = args.keywords.iter().find(|(name, ..)| !is_known(name));
-        let is_missing = |(at, parameter): &(usize, &Parameter<'t>)| {
-            let is_given = parameter.kind == ParameterKind::Positional && *at < args.positional.len();
-            matches!(parameter.kind, ParameterKind::Positional | ParameterKind::KeywordOnly)
-                && !is_given
-                && parameter.default.is_none()
-                && args.keyword(parameter.name).is_none()
-        };
-        let missing = parameters.iter().enumerate().find(is_missing).map(|(_, parameter)| parameter.name);
-        let name = self.heap.class(class).map_or("", |class| class.name);
-        let message = if let Some((keyword, ..)) = unknown.filter(|_| !has(ParameterKind::Keywords)) {
-            format!("the constructor of `{name}` has no parameter `{keyword}`")
-        } else if extra > 0 && !has(ParameterKind::Rest) {
-            let more = crate::diag::counted(extra, "more positional argument");
-            format!("the constructor of `{name}` gets {more} than it has parameters")
-        } else if let Some(missing) = missing {
-            format!("the constructor of `{name}` gets no argument for its parameter `{missing}`")
-        } else {
-            return Ok(());
-        };
-        let help = "pass the parameters of `__init__`, by position or by their names";
-        let fault =
-            Fault { rule: rule_ids::FORWARD_ARGUMENTS, kind: "TypeError", ..Fault::shape(message, help) };
-        Err(self.fault(args.node, fault))
+        Some(parameters)
     }
 
     /// Calls a function of the script. `this` is the object of a method.

@@ -8,7 +8,7 @@ use super::super::syntax::{children, field, within};
 use crate::diag::rule_ids;
 
 use super::calls::Args;
-use super::faults::Fault;
+use super::faults::{Fault, LINE_RAISES};
 use super::heap::{Class, Instance, Object};
 use super::machine::{Eval, Machine, Stop};
 use super::tensor::Role;
@@ -226,6 +226,7 @@ impl<'t> Machine<'t> {
         let fault = Fault {
             rule: rule_ids::UNKNOWN_ATTRIBUTE,
             kind: "AttributeError",
+            note: LINE_RAISES,
             ..Fault::shape(message, "call `super().__init__()` in the first line of `__init__`")
         };
         Err(self.fault(target, fault))

@@ -239,8 +239,8 @@ impl<'t> Machine<'t> {
                         && self.container_items(*reference).is_some()
                     {
                         self.check_index(*reference, index, target)?;
-                        match self.name_of_item(*reference, index) {
-                            Some(name) => self.set_attribute(&object, &name, value.clone()),
+                        match self.named_item(*reference, index) {
+                            Some((name, _)) => self.set_attribute(&object, &name, value.clone()),
                             None => self.forget(&object),
                         }
                     } else if let Value::Str(name) = &index

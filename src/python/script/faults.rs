@@ -14,6 +14,9 @@ use super::machine::{Machine, Raised, Stop};
 use super::torch::names::{is_missing, similar};
 use super::value::{Function, Value};
 
+/// Note of a fault that is no call.
+pub const LINE_RAISES: &str = "this line raises when the script runs";
+
 /// A fault without its place.
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -125,6 +128,7 @@ impl<'t> Machine<'t> {
         let fault = Fault {
             rule: rule_ids::UNKNOWN_ATTRIBUTE,
             kind: "AttributeError",
+            note: LINE_RAISES,
             ..Fault::shape(message, help)
         };
         self.fault(node, fault)

@@ -249,6 +249,7 @@ impl<'t> Machine<'t> {
             "inspect.signature" => match first {
                 Some(function @ (Value::Function(_) | Value::Bound(_))) => {
                     let names = self.parameter_names(&function.clone(), true);
+                    let Some(names) = names else { return Ok(Some(Value::Unknown)) };
                     let entries = names.iter().map(|name| (Value::str(name), Value::Unknown)).collect();
                     let parameters = self.dict(entries, false);
                     self.instance("inspect.Signature", vec![("parameters", parameters)], false)

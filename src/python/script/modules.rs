@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::field;
 use super::calls::Args;
-use super::faults::Fault;
+use super::faults::{Fault, LINE_RAISES};
 use super::heap::Object;
 use super::machine::{Eval, Machine, Stop};
 use super::tensor::{Role, Tensor};
@@ -56,22 +56,26 @@ impl<'t> Machine<'t> {
 
     /// Returns the items of a container of modules or parameters, in order: the keys if it is a dictionary.
     pub fn container_items(&self, object: Ref) -> Option<Vec<Value<'t>>> {
-        let instance = self.heap.instance(object)?;
         let class = self.library_class(&Value::Object(object))?;
         if class == "torch.return_types" {
-            return self.items(instance.get("items")?);
+            return self.items(self.heap.instance(object)?.get("items")?);
         }
-        let is_list = is_list(&class);
         let is_dict = matches!(class.as_str(), "torch.nn.ModuleDict" | "torch.nn.ParameterDict");
-        if instance.open || !(is_list || is_dict) {
+        if !(is_list(&class) || is_dict) {
             return None;
         }
-        let own = instance.attributes.iter().filter(|(name, value)| is_item(name, value));
+        let own = self.own_items(object)?;
         Some(if is_dict {
             own.map(|(name, _)| Value::Str(name.clone())).collect()
         } else {
             own.map(|(_, value)| value.clone()).collect()
         })
+    }
+
+    /// Returns the names and values of the items of a container, if all are known.
+    fn own_items(&self, object: Ref) -> Option<impl Iterator<Item = &(Rc<str>, Value<'t>)>> {
+        let instance = self.heap.instance(object).filter(|instance| !instance.open)?;
+        Some(instance.attributes.iter().filter(|(name, value)| is_item(name, value)))
     }
 
     /// Returns the item of a container of modules.
@@ -80,16 +84,15 @@ impl<'t> Machine<'t> {
             let instance = self.heap.instance(object);
             return Ok(instance.and_then(|instance| instance.get(name).cloned()).unwrap_or_default());
         }
-        let Some(items) = self.container_items(object) else { return Ok(Value::Unknown) };
-        if let Some(index) = index.int() {
+        let class = self.library_class(&Value::Object(object)).unwrap_or_default();
+        if let Some(index) = index.int().filter(|_| is_list(&class)) {
             self.check_index(object, index, node)?;
+            return Ok(self.named_item(object, index).map_or(Value::Unknown, |(_, item)| item));
         }
+        let Some(items) = self.container_items(object) else { return Ok(Value::Unknown) };
         let items = Value::tuple(items);
         match (self.item(&items, index, node)?, index) {
-            (Value::Tuple(some), Value::Slice(_)) => {
-                let class = self.library_class(&Value::Object(object)).unwrap_or_default();
-                Ok(self.container(&class, some.to_vec(), node))
-            }
+            (Value::Tuple(some), Value::Slice(_)) => Ok(self.container(&class, some.to_vec(), node)),
             (item, _) => Ok(item),
         }
     }
@@ -97,17 +100,21 @@ impl<'t> Machine<'t> {
     /// Reports an index that is out of range for a list of modules.
     pub fn check_index(&self, object: Ref, index: i64, node: Node<'t>) -> Result<(), Stop> {
         let class = self.heap.instance(object).and_then(|instance| instance.class.path());
-        let Some(class) = class.filter(|class| is_list(class)) else { return Ok(()) };
-        let items = self.container_items(object).unwrap_or_default();
-        let is_known = items.iter().all(|item| self.is_module(item) == Some(true));
-        if !is_known || super::containers::place(index, items.len()).is_some() {
+        let is_checked = |class: &&str| matches!(*class, "torch.nn.Sequential" | "torch.nn.ModuleList");
+        let Some(class) = class.filter(is_checked) else { return Ok(()) };
+        let Some(count) = self.own_items(object).map(Iterator::count) else { return Ok(()) };
+        let mut items = self.own_items(object).into_iter().flatten();
+        if super::containers::place(index, count).is_some()
+            || items.any(|(_, item)| self.is_module(item) != Some(true))
+        {
             return Ok(());
         }
         let name = class.rsplit('.').next().unwrap_or(class);
-        let held = crate::diag::counted(items.len(), "item");
+        let held = crate::diag::counted(count, "item");
         let fault = Fault {
             rule: rule_ids::INDEX_OUT_OF_RANGE,
             kind: "IndexError",
+            note: LINE_RAISES,
             ..Fault::shape(
                 format!("the index {index} is out of range for a `{name}` of {held}"),
                 "use an index of an existing item, or add an item with `append`",
@@ -116,13 +123,10 @@ impl<'t> Machine<'t> {
         Err(self.fault(node, fault))
     }
 
-    /// Returns the attribute that holds an item of a list of modules.
-    pub fn name_of_item(&self, object: Ref, index: i64) -> Option<Rc<str>> {
-        let items = self.container_items(object)?;
-        let at = super::containers::place(index, items.len())?;
-        let instance = self.heap.instance(object)?;
-        let mut own = instance.attributes.iter().filter(|(name, value)| is_item(name, value));
-        own.nth(at).map(|(name, _)| name.clone())
+    /// Returns an item of a list of modules, and the name of the attribute that holds it.
+    pub fn named_item(&self, object: Ref, index: i64) -> Option<(Rc<str>, Value<'t>)> {
+        let at = super::containers::place(index, self.own_items(object)?.count())?;
+        self.own_items(object)?.nth(at).cloned()
     }
 
     /// Returns a new container of modules.
@@ -221,7 +225,7 @@ impl<'t> Machine<'t> {
     /// Returns the parameters of `forward` without `self`, if it is a function of the script.
     pub fn forward_parameters(&mut self, module: &Value<'t>) -> Option<Vec<super::binding::Parameter<'t>>> {
         let function = self.forward_function(module)?;
-        Some(self.parameters_in(&function).into_iter().skip(1).collect())
+        Some(self.parameters_in(&function)?.into_iter().skip(1).collect())
     }
 
     /// Calls an object of the heap: a class, a module, or an instance with `__call__`.

@@ -8,6 +8,7 @@ mod faulty_calls;
 mod imports;
 mod indices;
 mod memory;
+mod near_misses;
 mod rewrites;
 mod scripts;
 mod snippets;

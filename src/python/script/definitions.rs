@@ -1,0 +1,68 @@
+//! Attributes that a script may define in ways that the interpreter does not follow.
+
+use tree_sitter::Node;
+
+use super::super::syntax::{everything, field, string, text};
+use super::machine::Machine;
+
+/// Code that may add any attribute to an object.
+const WRITERS: [&str; 7] =
+    ["setattr", "vars(", "__dict__", "__class__", "__getattr", "._modules", "register_forward"];
+
+impl Machine<'_> {
+    /// Returns true if the script may define an attribute `name` of an object, or tests whether it exists.
+    ///
+    /// This holds if a file has a string with the name, assigns to an attribute of the name, or has code that may add
+    /// any attribute.
+    pub fn may_define(&self, name: &str) -> bool {
+        self.files.iter().any(|file| {
+            let source = &*file.text;
+            WRITERS.iter().any(|writer| source.contains(writer))
+                || everything(file.tree.root_node()).into_iter().any(|node| match node.kind() {
+                    "string" => string(node, source) == Some(name),
+                    "attribute" => {
+                        field(node, "attribute").is_some_and(|last| text(last, source) == name)
+                            && is_target(node)
+                    }
+                    "call" => named(node, "function", &["exec", "eval"], source),
+                    // The class of an action may set any argument.
+                    "keyword_argument" => {
+                        named(node, "name", &["namespace"], source)
+                            || named(node, "name", &["action"], source)
+                                && field(node, "value").is_none_or(|value| value.kind() != "string")
+                    }
+                    _ => false,
+                })
+        })
+    }
+}
+
+/// Returns true if a part of a node has one of these texts.
+fn named(node: Node, part: &str, names: &[&str], source: &str) -> bool {
+    field(node, part).is_some_and(|part| names.contains(&text(part, source)))
+}
+
+/// Returns true if a statement binds an expression.
+fn is_target(node: Node) -> bool {
+    let mut inner = node;
+    while let Some(outer) = inner.parent() {
+        match outer.kind() {
+            // The grammar takes `type(x).y = z` for a type alias.
+            "as_pattern_target" | "type_alias_statement" => return true,
+            "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => {
+                return field(outer, "left") == Some(inner);
+            }
+            "pattern_list"
+            | "tuple_pattern"
+            | "list_pattern"
+            | "list_splat_pattern"
+            | "expression_list"
+            | "tuple"
+            | "list"
+            | "parenthesized_expression"
+            | "type" => inner = outer,
+            _ => return false,
+        }
+    }
+    false
+}
