@@ -157,6 +157,7 @@ impl<'t> Machine<'t> {
                     && !has_hook
                     && !name.starts_with("__")
                     && library_is_plain(library.as_ref())
+                    && !self.is_patched(name)
                 {
                     return Err(self.no_attribute(object, *class, name, node));
                 }

@@ -18,6 +18,7 @@ impl Machine<'_> {
         self.files.iter().any(|file| {
             let source = &*file.text;
             WRITERS.iter().any(|writer| source.contains(writer))
+                || is_counted(name, source)
                 || everything(file.tree.root_node()).into_iter().any(|node| match node.kind() {
                     "string" => string(node, source) == Some(name),
                     "attribute" => {
@@ -35,6 +36,25 @@ impl Machine<'_> {
                 })
         })
     }
+
+    /// Returns true if the script assigns to an attribute `name` of an object other than `self`.
+    pub fn is_patched(&self, name: &str) -> bool {
+        self.files.iter().any(|file| {
+            let source = &*file.text;
+            let is_other = |node: Node| {
+                node.kind() == "attribute"
+                    && named(node, "attribute", &[name], source)
+                    && !named(node, "object", &["self"], source)
+                    && is_target(node)
+            };
+            is_counted(name, source) || everything(file.tree.root_node()).into_iter().any(is_other)
+        })
+    }
+}
+
+/// Returns true for an attribute that `thop` adds to modules.
+fn is_counted(name: &str, source: &str) -> bool {
+    name.starts_with("total_") && source.contains("thop")
 }
 
 /// Returns true if a part of a node has one of these texts.

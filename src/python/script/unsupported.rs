@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Place, rule_ids};
 
+use super::super::syntax::{everything, field, text};
 use super::exporting::ExportCall;
 use super::machine::{Frame, Machine, Operator};
 use super::value::Value;
@@ -102,7 +103,41 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Returns true if the script may replace an operator, or if no output may depend on its result.
+    fn may_vanish(&self, operator: &Operator<'t>) -> bool {
+        let source = self.source(operator.file);
+        let last = operator.name.rsplit('.').next().unwrap_or(&operator.name);
+        if self.is_patched(last) {
+            return true;
+        }
+        let mut inner = operator.node;
+        while let Some(outer) = inner.parent().filter(|outer| !outer.kind().ends_with("_statement")) {
+            match outer.kind() {
+                "call" => {
+                    let callee = field(outer, "function").map_or("", |callee| text(callee, source));
+                    if NUMBERS.contains(&callee.rsplit('.').next().unwrap_or(callee)) {
+                        return true;
+                    }
+                }
+                "assignment" => {
+                    let target = field(outer, "left").filter(|left| left.kind() == "identifier");
+                    let Some(name) = target.map(|target| text(target, source)) else { return false };
+                    let nodes = everything(self.files[operator.file].tree.root_node()).into_iter();
+                    let uses =
+                        nodes.filter(|node| node.kind() == "identifier" && text(*node, source) == name);
+                    return uses.count() == 1;
+                }
+                _ => {}
+            }
+            inner = outer;
+        }
+        false
+    }
+
     fn tell_operator(&mut self, call: &ExportCall<'t>, operator: &Operator<'t>, message: String, help: &str) {
+        if self.may_vanish(operator) {
+            return;
+        }
         let place = self.place(operator.file, operator.node);
         let outer = self.place(call.file, call.node);
         let here = if operator.file == 0 { place.clone() } else { outer.clone() };
@@ -118,6 +153,9 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 }
+
+/// Functions and methods that convert tensors to Python values.
+const NUMBERS: [&str; 8] = ["float", "int", "bool", "len", "print", "item", "tolist", "numpy"];
 
 /// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;

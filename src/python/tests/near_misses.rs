@@ -90,6 +90,11 @@ fn attributes_that_other_code_may_add_to_a_model_are_known() {
     ] {
         check(&format!("{model}{code}neck = model.neck\n"));
     }
+    check(&format!(
+        "import thop\n{model}thop.profile(model, inputs=(torch.randn(1, 3, 64, 64),))\ncount = model.total_ops\n"
+    ));
+    let own = forward("super().__init__()", "x", "return x");
+    check(&format!("{own}\n\nnn.Module.size_of = lambda self: 3\nsize = Net().size_of()\n"));
     check(&format!("{model}if 'neck' in dict(model.named_children()):\n    neck = model.neck\n"));
 }
 
@@ -109,6 +114,13 @@ fn operators_that_an_export_may_pass_by_are_not_reported() {
     ] {
         check(&format!("{}\n\n{export}", model(&body)));
     }
+    check(&format!("{}\n\n{export}", model(&format!("{complex}\nreturn x * 2"))));
+    check(&format!(
+        "{}\n\n{export}",
+        model("n = float(torch.view_as_complex(x).abs().sum()) #! item-baked\nreturn x * 2")
+    ));
+    let patched = model(&format!("{complex}\nreturn torch.view_as_real(y)"));
+    check(&format!("torch.view_as_complex = lambda x: x\n\n\n{patched}\n\n{export}"));
     let faulty = model(&format!("{complex} #! unsupported-operator\nreturn torch.view_as_real(y)"));
     check(&format!("{faulty}\n\nif FLAG:\n    {export}"));
 }
