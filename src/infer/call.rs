@@ -3,7 +3,7 @@
 use super::fact::Fact;
 use super::fault::Fault;
 use super::{ops, unify, values};
-use crate::graph::dim::{Bounds, Dim, Interval};
+use crate::graph::dim::{Bounds, Dim, Interval, Symbol};
 use crate::graph::{AttrValue, Tensor, TensorId};
 use crate::schema::{self, Schema};
 
@@ -22,6 +22,11 @@ pub trait Fresh {
     /// Repeated queries return the same symbol, which is distinct from all others. The caller guarantees
     /// that the size lies in `range`.
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
+
+    /// Returns true if a symbol is known to be the size of an axis of a model input, which callers choose.
+    fn is_input_axis(&self, _symbol: &Symbol) -> bool {
+        false
+    }
 }
 
 /// Creates no symbols, so that data-dependent sizes stay unknown.

@@ -214,6 +214,9 @@ impl<'m> Driver<'m> {
         for port in &graph.inputs {
             let mut declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
             self.symbols.name_free_axes(&mut declared, port.value, self.model);
+            if self.model.values[port.value].initial.is_none() {
+                self.symbols.add_input_axes(&declared);
+            }
             self.facts[port.value.index()] = without_elements(declared);
         }
         self.graph(self.model.main);

@@ -24,6 +24,8 @@ pub(super) struct Symbols {
     unknown: FxHashSet<Symbol>,
     /// Symbols of unnamed axes of model inputs, whose sizes the caller chooses.
     free: FxHashSet<Symbol>,
+    /// Symbols that are sizes of axes of model inputs.
+    inputs: FxHashSet<Symbol>,
     /// Declared sizes that replace invented symbols.
     called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
@@ -141,6 +143,12 @@ impl Symbols {
         tensor.shape = Shape::new(dims);
     }
 
+    /// Records the symbols that are sizes of a model input.
+    pub fn add_input_axes(&mut self, fact: &Fact) {
+        let dims = fact.dims().unwrap_or_default().iter().flatten();
+        self.inputs.extend(dims.filter_map(Dim::as_symbol).cloned());
+    }
+
     fn of_unknown(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Dim {
         let symbol = self.of_axis(path, value, axis, model);
         self.unknown.insert(symbol.clone());
@@ -189,6 +197,10 @@ impl Fresh for FreshFor<'_> {
             self.symbols.ranges.push((symbol.clone(), range));
         }
         Some(symbol.into())
+    }
+
+    fn is_input_axis(&self, symbol: &Symbol) -> bool {
+        self.symbols.inputs.contains(symbol)
     }
 }
 

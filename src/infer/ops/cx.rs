@@ -258,6 +258,11 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns true if a dimension is known to be the size of an axis of a model input.
+    pub fn is_input_axis(&self, dim: &Dim) -> bool {
+        dim.as_symbol().is_some_and(|symbol| self.fresh.is_input_axis(symbol))
+    }
+
     /// Requests a symbol for a data-dependent dimension of an output; its value lies in `range`.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
         self.fresh.size(output, axis, range)

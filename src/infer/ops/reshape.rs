@@ -137,26 +137,26 @@ fn check_elements(cx: &mut Cx, target: &[Size], dims: &[Size]) {
         Some(after) => before.equals(&after, cx.bounds()).is_never(),
         None => before.as_const().zip(to.static_part()).is_some_and(|(before, part)| before % part != 0),
     };
-    if fails_unless_empty(cx.dims(0), target) {
+    if fails_unless_empty(cx, target) {
         cx.fault(Fault::Elements { input: 0, from, to: Shape::new(target) });
     } else if fails {
         cx.fault(Fault::Elements { input: 0, from, to });
     }
 }
 
-/// Returns true if a reshape of `from` to `target` fails at every size except 0, because the static sizes differ.
+/// Returns true if a reshape to `target` fails at every size except 0, because the static sizes differ.
 ///
-/// Dynamic sizes that are in both shapes, such as a copied batch, do not change the ratio of the element counts. A target
-/// size of `None` is inferred.
-fn fails_unless_empty(from: Option<&[Size]>, target: &[Size]) -> bool {
-    let Some(from) = from else { return false };
+/// Sizes of input axes that are in both shapes, such as a copied batch, do not change the ratio of the element
+/// counts. Other dynamic sizes may be 0 in every run. A target size of `None` is inferred.
+fn fails_unless_empty(cx: &Cx, target: &[Size]) -> bool {
+    let Some(from) = cx.dims(0) else { return false };
     let mut dynamic: Vec<&Dim> = Vec::new();
     let mut before = 1_i64;
     for size in from {
         match (size, number(size)) {
             (_, Some(number)) => before = before.saturating_mul(number),
-            (Some(dim), None) => dynamic.push(dim),
-            (None, None) => return false,
+            (Some(dim), None) if cx.is_input_axis(dim) => dynamic.push(dim),
+            (_, None) => return false,
         }
     }
     let mut after = 1_i64;
@@ -219,6 +219,15 @@ mod tests {
         };
         check_faults(&heads("0, 0, 3, 4"), &[&differs("[n, s, 3, 4]")]);
         check_faults(&heads("0, 0, 3, -1"), &[&differs("[n, s, 3, ?]")]);
+        // A data-dependent size may be 0 in every run.
+        let found = "g (bool[n] x) => (y) {
+            at = NonZero(x)
+            each = Transpose(at)
+            twice = Concat <axis = 1> (each, each)
+            h = Constant <value_ints = [0, 3]> ()
+            y = Reshape(twice, h)
+        }";
+        check(found, &["twice: int64[at_dim_1, 2]"]);
         check(&heads("0, 0, 2, -1"), &["y: float[n, s, 2, 4]"]);
         check(
             &at(4, "g (float[n, 6] x) => (y) { y = Reshape <shape = [-1, 2, 3]> (x) }"),
