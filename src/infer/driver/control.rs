@@ -18,6 +18,7 @@ impl<'m> Driver<'m> {
             return unknown;
         }
         self.nesting += 1;
+        self.guarded += 1;
         let facts = match (node.domain(), &*node.op_type) {
             ("", "If") => self.branches(id, node),
             ("", "Loop") => self.iterate(id, node),
@@ -26,6 +27,7 @@ impl<'m> Driver<'m> {
             _ => self.opaque_bodies(id, node),
         };
         self.nesting -= 1;
+        self.guarded -= 1;
         facts.unwrap_or(unknown)
     }
 

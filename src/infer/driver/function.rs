@@ -5,13 +5,21 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Driver, FUNCTION_NODES_PER_NODE, MAX_FUNCTION_NODES, MAX_NESTING};
-use crate::graph::{AttrValue, Id, Model, Node, NodeId, ValueId, scopes};
+use crate::graph::{AttrValue, Attribute, Id, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::fact::Fact;
 
 /// Attributes that a call passes to a function, including defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Frame<'m> {
     attrs: Vec<(&'m str, &'m AttrValue)>,
+    /// Whether the function is called; otherwise, the attributes are unknown.
+    is_called: bool,
+}
+
+/// Returns true if an attribute of a node refers to an attribute of a function without a call.
+pub(super) fn is_open(node: &Node, frame: Option<&Frame>) -> bool {
+    let is_reference = |attr: &Attribute| matches!(attr.value, AttrValue::Ref { .. });
+    frame.is_some_and(|frame| !frame.is_called) && node.attrs.iter().any(is_reference)
 }
 
 /// Resolves an attribute in a call; `None` for a reference to a function attribute without a value.
@@ -115,7 +123,7 @@ impl<'m> Driver<'m> {
         let required = function.attributes.iter().filter_map(|name| Some((&**name, given(name)?)));
         let defaults = function.attribute_defaults.iter();
         let optional = defaults.map(|attr| (&*attr.name, given(&attr.name).unwrap_or(&attr.value)));
-        Frame { attrs: required.chain(optional).collect() }
+        Frame { attrs: required.chain(optional).collect(), is_called: true }
     }
 
     /// Infers a call, and keeps only those facts of the function that hold in this and all earlier calls.
@@ -157,11 +165,13 @@ impl<'m> Driver<'m> {
             .collect()
     }
 
-    /// Infers a function that is never called, without facts about its inputs.
+    /// Infers a function that is never called, without facts about its inputs and attributes.
     pub(super) fn uncalled(&mut self, function: usize) {
         if !self.functions.states[function].called {
-            self.frame = Some(Frame { attrs: Vec::new() });
+            self.frame = Some(Frame { attrs: Vec::new(), is_called: false });
+            self.guarded += 1;
             self.run_function(function, &[]);
+            self.guarded -= 1;
             self.frame = None;
         }
     }

@@ -5,16 +5,6 @@ mod declarations;
 mod function;
 mod iterate;
 mod symbols;
-/// Returns a fact whose elements are known if the tensor has none.
-fn without_elements(fact: Fact) -> Fact {
-    let tensor = fact.as_tensor().filter(|tensor| tensor.shape.numel() == Some(Dim::known(0)));
-    let known = tensor.and_then(|tensor| {
-        let elem = tensor.elem.filter(|elem| elem.is_integer())?;
-        Some(TensorFact::ints(elem, &tensor.shape.to_static()?, Vec::new()))
-    });
-    known.map_or(fact, Fact::Tensor)
-}
-
 #[cfg(test)]
 mod tests;
 mod update;
@@ -158,6 +148,8 @@ struct Driver<'m> {
     nesting: usize,
     /// Current depth of subgraphs that may run more than once.
     loops: usize,
+    /// Current depth of code that may never run: subgraphs, and functions without a call.
+    guarded: usize,
     path: Path,
     frame: Option<Frame<'m>>,
 }
@@ -186,6 +178,7 @@ impl<'m> Driver<'m> {
             looked_at,
             nesting: 0,
             loops: 0,
+            guarded: 0,
             path: Path::default(),
             frame: None,
         }
@@ -280,6 +273,7 @@ impl<'m> Driver<'m> {
         self.looked_at += 1;
         self.faults.remove(&id);
         let facts = match self.functions.callee(node) {
+            _ if function::is_open(node, self.frame.as_ref()) => vec![Fact::Unknown; node.outputs.len()],
             Some(function) => self.call_function(id, function),
             None if node.graphs().next().is_some() => {
                 let facts = self.control(id, node);
@@ -339,7 +333,8 @@ impl<'m> Driver<'m> {
         answer
     }
 
-    fn report(&mut self, node: NodeId, faults: Vec<Fault>) {
+    fn report(&mut self, node: NodeId, mut faults: Vec<Fault>) {
+        faults.retain(|fault| self.guarded == 0 || !fault.is_of_sequence());
         if !faults.is_empty() {
             self.faults.entry(node).or_default().extend(faults);
         }
@@ -348,6 +343,16 @@ impl<'m> Driver<'m> {
     fn fact(&self, value: Option<ValueId>) -> Option<&Fact> {
         value.map(|value| &self.facts[value.index()])
     }
+}
+
+/// Returns a fact whose elements are known if the tensor has none.
+fn without_elements(fact: Fact) -> Fact {
+    let tensor = fact.as_tensor().filter(|tensor| tensor.shape.numel() == Some(Dim::known(0)));
+    let known = tensor.and_then(|tensor| {
+        let elem = tensor.elem.filter(|elem| elem.is_integer())?;
+        Some(TensorFact::ints(elem, &tensor.shape.to_static()?, Vec::new()))
+    });
+    known.map_or(fact, Fact::Tensor)
 }
 
 /// Reads the recorded symbol ranges from the metadata of the main graph or model.

@@ -252,3 +252,52 @@ fn scan_inputs_must_have_the_same_length() {
     check_faults(&scan(1, "5"), &["axis 0 of input 1 is 4, but axis 1 of input 2 is 5"]);
     check_faults(&scan(0, "4"), &["axis 0 of input 1 is 4, but axis 0 of input 2 is 3"]);
 }
+
+/// Returns a model whose main graph does not call its function `F`.
+fn uncalled(signature: &str, body: &str) -> String {
+    format!(
+        "<ir_version: 10, opset_import: [\"\" : 20, \"ai.onnx.ml\" : 3, \"local\" : 1]>
+        g (float[2, 3] x) => (y) {{ y = Relu(x) }}
+        <domain: \"local\", opset_import: [\"\" : 20, \"ai.onnx.ml\" : 3]>
+        F {signature} {{ {body} }}"
+    )
+}
+
+#[test]
+fn attributes_of_functions_without_a_call_are_unknown() {
+    let scaler = |offset: &str| {
+        let body = format!("z = ai.onnx.ml.Scaler <scale = [1.0], {offset}> (v)");
+        uncalled("<s> (v) => (z)", &body)
+    };
+    check_faults(&scaler("offset: floats = @s"), &[]);
+    check_faults(&scaler("offset = [1.0, 2.0]"), &["`scale` must have as many elements as `offset`"]);
+    check_faults(&uncalled("<s> () => (z)", "z = Optional <type: type_proto = @s> ()"), &[]);
+}
+
+#[test]
+fn sequences_are_checked_only_where_the_code_runs() {
+    let list = "list = SequenceConstruct(x, x) at = Constant <value_int = 2> ()";
+    let fault = &["`position` must be a position in the sequence"];
+    let at = "z = SequenceAt(list, at)";
+    check_faults(&format!("g (float[n] x) => (z) {{ {list} {at} }}"), fault);
+    let branch = format!(
+        "g (bool c, float[n] x) => (y) {{
+            {list}
+            y = If(c) <then_branch = t () => (z) {{ {at} }}, else_branch = e () => (w) {{ w = Relu(x) }}>
+        }}"
+    );
+    check_faults(&branch, &[]);
+    check_faults(&uncalled("(x) => (z)", &format!("{list} {at}")), &[]);
+    let called = |call: &str| {
+        format!(
+            "<ir_version: 10, opset_import: [\"\" : 20, \"local\" : 1]>
+            g (bool c, float[n] x) => (y) {{ {call} }}
+            <domain: \"local\", opset_import: [\"\" : 20]>
+            F (x) => (z) {{ {list} {at} }}"
+        )
+    };
+    check_faults(&called("y = local.F(x)"), fault);
+    let call =
+        "y = If(c) <then_branch = t () => (p) { p = local.F(x) }, else_branch = e () => (q) { q = Relu(x) }>";
+    check_faults(&called(call), &[]);
+}

@@ -25,6 +25,7 @@ pub fn update(model: &Model, known: Facts, root: GraphId, news: &mut News) -> Fa
     driver.functions.resume();
     for holder in model.holders(root) {
         driver.nesting += 1;
+        driver.guarded += 1;
         driver.loops += usize::from(!model.nodes[holder].is("If"));
     }
     driver.update(root, news);
@@ -66,6 +67,7 @@ impl<'m> Driver<'m> {
         }
         let is_loop = usize::from(!node.is("If"));
         self.nesting += 1;
+        self.guarded += 1;
         self.loops += is_loop;
         // Facts of subgraph inputs hold in every run, so the subgraph can be updated in isolation.
         let mut gives_news = false;
@@ -79,6 +81,7 @@ impl<'m> Driver<'m> {
             gives_news |= outputs.any(|value| news.values.contains(&value) || is_made_anew(value));
         }
         self.nesting -= 1;
+        self.guarded -= 1;
         self.loops -= is_loop;
         if !reads_news && !gives_news {
             return;
