@@ -88,3 +88,38 @@ impl Scope<'_> {
 fn int(size: Size) -> Option<Value> {
     size.map(Value::Int)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::check_faults;
+
+    #[test]
+    fn empty_lists_count_as_absent() {
+        let labels = "classlabels_ints: ints = [], classlabels_strings = [\"a\", \"b\"]";
+        let machine = |more: &str| {
+            format!(
+                "g (float[2, 1] x) => (l, y) {{
+                    l, y = ai.onnx.ml.SVMClassifier <kernel_params = [0.5, 0.0, 3.0], vectors_per_class = [1, 1],
+                        support_vectors = [1.0, 2.0], coefficients = [1.0, -1.0], rho = [0.1], {more}> (x)
+                }}"
+            )
+        };
+        check_faults(&machine(labels), &[]);
+        check_faults(&machine("classlabels_ints = [0, 1], prob_a: floats = []"), &[]);
+        let trees = "g (float[2, 1] x) => (l, y) {
+            l, y = ai.onnx.ml.TreeEnsembleClassifier <nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2],
+                nodes_featureids = [0, 0, 0], nodes_modes = [\"BRANCH_LEQ\", \"LEAF\", \"LEAF\"],
+                nodes_values = [0.5, 0.0, 0.0], nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0],
+                class_treeids = [0, 0], class_nodeids = [1, 2], class_ids = [0, 1], class_weights = [1.0, 1.0],
+                classlabels_int64s: ints = [], classlabels_strings = [\"a\", \"b\"]> (x)
+        }";
+        check_faults(&format!("<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]> {trees}"), &[]);
+        let imputer =
+            "ai.onnx.ml.Imputer <imputed_value_floats = [1.0], imputed_value_int64s: ints = []> (x)";
+        check_faults(&format!("g (float[2, 1] x) => (y) {{ y = {imputer} }}"), &[]);
+        let map = "ai.onnx.ml.ZipMap <classlabels_int64s: ints = [], classlabels_strings = [\"a\"]> (x)";
+        check_faults(&format!("g (float[2, 1] x) => (y) {{ y = {map} }}"), &[]);
+        let split = "g (float[4] x) => (a, b) <int64[0] sizes = {}> { a, b = Split(x, sizes) }";
+        check_faults(&format!("<ir_version: 8, opset_import: [\"\" : 17]> {split}"), &[]);
+    }
+}

@@ -50,12 +50,13 @@ impl Value {
         if let Value::Ints(sizes) = self { Some(sizes) } else { None }
     }
 
-    /// Returns true if no element is unknown, and a list of numbers is short enough for a message.
+    /// Returns true if no element is unknown, and a list is short enough for a message.
     pub fn is_known(&self) -> bool {
         const MAX_SHOWN: usize = 8;
         match self {
             Value::Ints(sizes) => sizes.len() <= MAX_SHOWN && sizes.iter().all(Option::is_some),
             Value::Reals(reals) => reals.len() <= MAX_SHOWN,
+            Value::Texts(texts) => texts.len() <= MAX_SHOWN,
             _ => true,
         }
     }

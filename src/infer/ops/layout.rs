@@ -88,11 +88,12 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     let parts = cx.outs.len();
     let given = if cx.attr("split").is_some() || cx.has(1) { list(cx, "split", 1) } else { None };
     let sizes = match given {
-        Some(sizes) => sizes,
-        None if cx.has(1) => vec![None; parts],
+        Some(sizes) if !sizes.is_empty() => sizes,
+        // ONNX Runtime treats an empty `split` as absent; the specification does not define it.
+        _ if cx.has(1) => vec![None; parts],
         // If `num_outputs` and the number of outputs differ, the specification does not define the sizes.
-        None if cx.int_or("num_outputs", parts as i64) != parts as i64 => vec![None; parts],
-        None => equal_parts(&dims[axis], parts as i64),
+        _ if cx.int_or("num_outputs", parts as i64) != parts as i64 => vec![None; parts],
+        _ => equal_parts(&dims[axis], parts as i64),
     };
     if sizes.len() < parts {
         cx.fault(Fault::Value { name: "split", why: "must have one size per output" });
