@@ -1,10 +1,11 @@
 //! Captured values and nested graphs.
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::arena::{GraphId, NodeId, ValueId};
 use super::model::Model;
+use super::normal_domain;
 
 /// Returns the outer values that `graph` and its nested subgraphs use.
 /// Lists each captured value once, in order of first use.
@@ -42,6 +43,26 @@ pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
 pub fn live(model: &Model) -> Vec<GraphId> {
     let roots = model.functions.iter().map(|function| function.body).chain([model.main]);
     roots.flat_map(|root| nested(model, root)).collect()
+}
+
+/// Returns the local function that each node of the live graphs calls, as [`Model::callee`] does.
+pub fn callees(model: &Model) -> FxHashMap<NodeId, usize> {
+    let mut by_name = FxHashMap::default();
+    for (index, function) in model.functions.iter().enumerate() {
+        let Some(name) = function.name.as_deref() else { continue };
+        let overload = function.overload.as_deref().unwrap_or("");
+        by_name.entry((normal_domain(function.domain.as_deref()), name, overload)).or_insert(index);
+    }
+    if by_name.is_empty() {
+        return FxHashMap::default();
+    }
+    let nodes = live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
+    let callee = |&id: &NodeId| {
+        let node = &model.nodes[id];
+        let key = (node.domain(), &*node.op_type, node.overload.as_deref().unwrap_or(""));
+        Some((id, *by_name.get(&key)?))
+    };
+    nodes.filter_map(callee).collect()
 }
 
 struct Walk<'a> {

@@ -103,15 +103,8 @@ fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
 /// Returns the calls of each local function.
 fn callers(model: &Model) -> FxHashMap<usize, Vec<NodeId>> {
     let mut callers: FxHashMap<usize, Vec<NodeId>> = FxHashMap::default();
-    if model.functions.is_empty() {
-        return callers;
-    }
-    for graph in scopes::live(model) {
-        for &node in &model.graphs[graph].nodes {
-            if let Some(function) = model.callee(node) {
-                callers.entry(function).or_default().push(node);
-            }
-        }
+    for (node, function) in scopes::callees(model) {
+        callers.entry(function).or_default().push(node);
     }
     callers
 }

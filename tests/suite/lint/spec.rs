@@ -1,6 +1,10 @@
 //! SPC: requirements of the specification.
 
-use super::{check, check_graph};
+use onnx_lint::graph::Model;
+use onnx_lint::lint::lint_model;
+use onnx_lint::read;
+
+use super::{by_code, check, check_graph};
 
 const UNARY: &str = "(float[N] x) => (float[N] y)";
 
@@ -93,6 +97,25 @@ fn missing_and_duplicate_opset_imports_are_reported() {
         g (float[N] x) => (float[N] y) { [a] y = Neg (x) }"#,
         &["SPC028 error: domain `ai.onnx` is imported 2 times: 17, 13"],
     );
+}
+
+#[test]
+fn imports_of_functions_need_no_version() {
+    let (model, _) = read::text::read(
+        r#"<ir_version: 10, opset_import: ["" : 20, "local" : 1]>
+        g (float[N] x) => (float[N] y) { y = local.F (x) }
+        <domain: "local", opset_import: ["" : 20]>
+        F (a) => (b) { b = Relu (a) }"#,
+    );
+    let mut model = model.expect("a model");
+    let missing = |model: &Model| {
+        lint_model(model, &by_code()).iter().filter(|finding| &*finding.code == "SPC027").count()
+    };
+    model.opsets[1].version = None;
+    assert_eq!(missing(&model), 0);
+    // Without the function, the call is an operator.
+    model.functions.clear();
+    assert_eq!(missing(&model), 1);
 }
 
 #[test]

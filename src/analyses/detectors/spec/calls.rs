@@ -1,13 +1,13 @@
 //! Calls of local functions: number of inputs and outputs, omitted inputs, and kinds of attributes.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::{BAD_ATTRIBUTE, MISSING_INPUT, WRONG_ARITY};
 use crate::diag::{Finding, Sink, counted};
-use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes};
+use crate::graph::{AttrKind, AttrValue, GraphId, Node, NodeId, ValueId, scopes};
 use crate::schema::{self, Arity, Schema};
 
 /// Detector of SPC016, SPC017 and SPC019 in calls; `versions` reports them for operators.
@@ -56,11 +56,13 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     if cx.model.functions.is_empty() {
         return;
     }
-    for (id, node) in cx.nodes() {
-        let Some(callee) = cx.model.callee(id) else { continue };
+    let mut calls = Calls::new(cx);
+    let reached = calls.reached();
+    for (id, node) in cx.nodes().filter(|(_, node)| reached.contains(&node.graph)) {
+        let Some(&callee) = calls.callees.get(&id) else { continue };
         counts(cx, id, node, callee, sink);
-        inputs(cx, id, node, callee, sink);
-        attributes(cx, id, node, callee, sink);
+        calls.inputs(id, node, callee, sink);
+        calls.attributes(id, node, callee, sink);
     }
 }
 
@@ -82,40 +84,132 @@ fn last_present(operands: &[Option<ValueId>]) -> usize {
     operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1)
 }
 
-fn inputs(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
-    let body = cx.model.functions[callee].body;
-    for (index, port) in cx.model.graphs[body].inputs.iter().enumerate() {
-        if node.input(index).is_none()
-            && let Some(needs) = needing(cx, callee, index, &mut FxHashSet::default())
-        {
-            sink.push(omitted(cx, id, port.value, needs));
-        }
-    }
+/// Calls of a model, with the results of searches in functions.
+struct Calls<'c, 'm> {
+    cx: &'c LintContext<'m>,
+    callees: FxHashMap<NodeId, usize>,
+    /// A node that needs the input of a function, by function and input.
+    needing: FxHashMap<(usize, usize), Option<NodeId>>,
+    /// A reference to the attribute of a function, by function and name.
+    references: FxHashMap<(usize, &'m str), Option<Reference<'m>>>,
 }
 
-/// Returns an operator node that requires an input of a function.
-///
-/// The node is in the function, or in a function that it calls with the input. Subgraphs are skipped, because
-/// an `If` may use the input only in calls that pass it.
-fn needing(
-    cx: &LintContext,
-    function: usize,
-    input: usize,
-    seen: &mut FxHashSet<(usize, usize)>,
-) -> Option<NodeId> {
-    if seen.len() >= MAX_FOLLOWED || !seen.insert((function, input)) {
-        return None;
+impl<'c, 'm> Calls<'c, 'm> {
+    fn new(cx: &'c LintContext<'m>) -> Self {
+        let callees = scopes::callees(cx.model);
+        Calls { cx, callees, needing: FxHashMap::default(), references: FxHashMap::default() }
     }
-    let body = &cx.model.graphs[cx.model.functions[function].body];
-    let value = body.inputs.get(input)?.value;
-    body.nodes.iter().find_map(|&id| {
-        let node = &cx.model.nodes[id];
-        let mut uses = (0..node.inputs.len()).filter(|&index| node.input(index) == Some(value));
-        match cx.model.callee(id) {
-            Some(callee) => uses.find_map(|index| needing(cx, callee, index, seen)),
-            None => uses.any(|index| is_required(schema_of(cx, node), index)).then_some(id),
+
+    /// Returns the graphs that the main graph contains or calls, directly or not.
+    ///
+    /// ONNX Runtime does not check the others.
+    fn reached(&self) -> FxHashSet<GraphId> {
+        let model = self.cx.model;
+        let (mut graphs, mut called) = (FxHashSet::default(), FxHashSet::default());
+        let mut todo = vec![model.main];
+        while let Some(root) = todo.pop() {
+            for graph in scopes::nested(model, root) {
+                graphs.insert(graph);
+                let callees = model.graphs[graph].nodes.iter().filter_map(|node| self.callees.get(node));
+                let new = callees.filter(|&&callee| called.insert(callee));
+                todo.extend(new.map(|&callee| model.functions[callee].body));
+            }
         }
-    })
+        graphs
+    }
+
+    fn inputs(&mut self, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
+        let cx = self.cx;
+        let body = cx.model.functions[callee].body;
+        for (index, port) in cx.model.graphs[body].inputs.iter().enumerate() {
+            if node.input(index).is_none()
+                && let Some(needs) = self.needing(callee, index, 0)
+            {
+                sink.push(omitted(cx, id, port.value, needs));
+            }
+        }
+    }
+
+    /// Returns an operator node that requires an input of a function.
+    ///
+    /// The node is in the function, or in a function that it calls with the input. Subgraphs are skipped,
+    /// because an `If` may use the input only in calls that pass it.
+    fn needing(&mut self, function: usize, input: usize, depth: usize) -> Option<NodeId> {
+        if let Some(&known) = self.needing.get(&(function, input)) {
+            return known;
+        }
+        if depth >= MAX_FOLLOWED {
+            return None;
+        }
+        // In a call cycle, the input counts as not required.
+        self.needing.insert((function, input), None);
+        let cx = self.cx;
+        let body = &cx.model.graphs[cx.model.functions[function].body];
+        let value = body.inputs.get(input)?.value;
+        let found = body.nodes.iter().find_map(|&id| {
+            let node = &cx.model.nodes[id];
+            let mut uses = (0..node.inputs.len()).filter(|&index| node.input(index) == Some(value));
+            match self.callees.get(&id).copied() {
+                Some(callee) => uses.find_map(|index| self.needing(callee, index, depth + 1)),
+                None => uses.any(|index| is_required(schema_of(cx, node), index)).then_some(id),
+            }
+        });
+        self.needing.insert((function, input), found);
+        found
+    }
+
+    fn attributes(&mut self, id: NodeId, node: &'m Node, callee: usize, sink: &mut Sink) {
+        let cx = self.cx;
+        for attr in &node.attrs {
+            // The kind of a reference is only declared, and ONNX Runtime ignores the declaration.
+            let is_reference = matches!(attr.value, AttrValue::Ref { .. });
+            if let Some(kind) = attr.value.kind().filter(|_| !is_reference)
+                && let Some(of) = self.reference(callee, &attr.name, 0)
+                && of.kind != kind
+            {
+                sink.push(unlike(cx, id, Part::Attr(&attr.name), &attr.name, kind, &of));
+            }
+        }
+        for attr in &cx.model.functions[callee].attribute_defaults {
+            if node.attr(&attr.name).is_none()
+                && let Some(kind) = attr.value.kind()
+                && let Some(of) = self.reference(callee, &attr.name, 0)
+                && of.kind != kind
+            {
+                sink.push(unlike(cx, id, Part::Op, &attr.name, kind, &of));
+            }
+        }
+    }
+
+    /// Returns the first operator attribute that refers to an attribute of a function.
+    ///
+    /// The operator is in the function, or in a function that it calls with the attribute.
+    fn reference(&mut self, function: usize, name: &'m str, depth: usize) -> Option<Reference<'m>> {
+        if let Some(&known) = self.references.get(&(function, name)) {
+            return known;
+        }
+        if depth >= MAX_FOLLOWED {
+            return None;
+        }
+        self.references.insert((function, name), None);
+        let cx = self.cx;
+        let graphs = scopes::nested(cx.model, cx.model.functions[function].body).into_iter();
+        let mut nodes = graphs.flat_map(|graph| &cx.model.graphs[graph].nodes);
+        let found = nodes.find_map(|&id| {
+            let node = &cx.model.nodes[id];
+            let refers =
+                |value: &AttrValue| matches!(value, AttrValue::Ref { name: of, .. } if **of == *name);
+            node.attrs.iter().filter(|attr| refers(&attr.value)).find_map(|attr| {
+                if let Some(callee) = self.callees.get(&id).copied() {
+                    return self.reference(callee, &attr.name, depth + 1);
+                }
+                let kind = schema_of(cx, node)?.attr(&attr.name)?.kind;
+                Some(Reference { node: id, attr: &attr.name, kind })
+            })
+        });
+        self.references.insert((function, name), found);
+        found
+    }
 }
 
 fn schema_of(cx: &LintContext, node: &Node) -> Option<&'static Schema> {
@@ -131,58 +225,10 @@ fn is_required(schema: Option<&'static Schema>, index: usize) -> bool {
 }
 
 /// Attribute of an operator that refers to an attribute of the function.
+#[derive(Clone, Copy)]
 struct Reference<'a> {
     node: NodeId,
     attr: &'a str,
     /// Kind that the operator requires.
     kind: AttrKind,
-}
-
-fn attributes(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
-    for attr in &node.attrs {
-        // The kind of a reference is only declared, and ONNX Runtime ignores the declaration.
-        let is_reference = matches!(attr.value, AttrValue::Ref { .. });
-        if let Some(kind) = attr.value.kind().filter(|_| !is_reference)
-            && let Some(of) = reference(cx, callee, &attr.name, &mut FxHashSet::default())
-            && of.kind != kind
-        {
-            sink.push(unlike(cx, id, Part::Attr(&attr.name), &attr.name, kind, &of));
-        }
-    }
-    for attr in &cx.model.functions[callee].attribute_defaults {
-        if node.attr(&attr.name).is_none()
-            && let Some(kind) = attr.value.kind()
-            && let Some(of) = reference(cx, callee, &attr.name, &mut FxHashSet::default())
-            && of.kind != kind
-        {
-            sink.push(unlike(cx, id, Part::Op, &attr.name, kind, &of));
-        }
-    }
-}
-
-/// Returns the first operator attribute that refers to an attribute of a function.
-///
-/// The operator is in the function, or in a function that it calls with the attribute.
-fn reference<'a>(
-    cx: &LintContext<'a>,
-    function: usize,
-    name: &str,
-    seen: &mut FxHashSet<usize>,
-) -> Option<Reference<'a>> {
-    if seen.len() >= MAX_FOLLOWED || !seen.insert(function) {
-        return None;
-    }
-    let graphs = scopes::nested(cx.model, cx.model.functions[function].body).into_iter();
-    let mut nodes = graphs.flat_map(|graph| &cx.model.graphs[graph].nodes);
-    nodes.find_map(|&id| {
-        let node = &cx.model.nodes[id];
-        let refers = |value: &AttrValue| matches!(value, AttrValue::Ref { name: of, .. } if **of == *name);
-        node.attrs.iter().filter(|attr| refers(&attr.value)).find_map(|attr| {
-            if let Some(callee) = cx.model.callee(id) {
-                return reference(cx, callee, &attr.name, seen);
-            }
-            let kind = schema_of(cx, node)?.attr(&attr.name)?.kind;
-            Some(Reference { node: id, attr: &attr.name, kind })
-        })
-    })
 }

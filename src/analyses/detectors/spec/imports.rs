@@ -73,7 +73,9 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         let scope = cx.model.function_of(node.graph);
         let imports = scope.map_or(&cx.model.opsets, |function| &cx.model.functions[function].opsets);
         let is_of_domain = |import: &&OpsetImport| normal_domain(import.domain.as_deref()) == node.domain();
-        if imports.iter().find(is_of_domain).is_none_or(|import| import.version.is_none()) {
+        // Only operators need a version: local functions have none.
+        let has_version = |import: &OpsetImport| import.version.is_some() || cx.model.callee(id).is_some();
+        if !imports.iter().find(is_of_domain).is_some_and(has_version) {
             missing.entry((scope, node.domain())).or_insert((id, 0)).1 += 1;
         }
     }
