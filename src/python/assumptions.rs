@@ -111,7 +111,7 @@ impl<'t> Interpreter<'t> {
         self.operands(condition, "and").into_iter().any(|operand| self.compares_with_one(operand))
     }
 
-    /// Returns the operands of `a and b and c`, or of `a or b or c`, as far as the operator is the given one.
+    /// Returns the operands of a chain of one operator: `a`, `b` and `c` of `a and b and c`.
     fn operands(&self, condition: Node<'t>, operator: &str) -> Vec<Node<'t>> {
         let (mut todo, mut found) = (vec![condition], vec![]);
         while let Some(node) = todo.pop().map(bare) {
