@@ -100,7 +100,7 @@ struct Member<'a> {
 ///
 /// As in PyTorch, the inputs of a type variable are promoted to one type, and constants take the type of the
 /// data. A narrowing cast is safe in three cases: PyTorch makes the same cast, the cast keeps the numbers
-/// of a constant, or a parameter is in double ([`narrower`]). Index inputs become int64, or else int32. If
+/// of a constant, or a parameter is in double (`narrower`). Index inputs become int64, or else int32. If
 /// an operator does not support the type of its inputs, a wider type is used, and the outputs are converted
 /// back.
 pub fn casts(cx: &LintContext, id: NodeId) -> Option<Casts> {
