@@ -1,7 +1,7 @@
 //! Captured values and nested graphs.
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::arena::{GraphId, NodeId, ValueId};
 use super::model::Model;
@@ -63,6 +63,21 @@ pub fn callees(model: &Model) -> FxHashMap<NodeId, usize> {
         Some((id, *by_name.get(&key)?))
     };
     nodes.filter_map(callee).collect()
+}
+
+/// Returns the graphs that the main graph contains or calls, directly or not; `callees` are those of [`callees`].
+pub fn reached(model: &Model, callees: &FxHashMap<NodeId, usize>) -> FxHashSet<GraphId> {
+    let (mut graphs, mut called) = (FxHashSet::default(), FxHashSet::default());
+    let mut todo = vec![model.main];
+    while let Some(root) = todo.pop() {
+        for graph in nested(model, root) {
+            graphs.insert(graph);
+            let functions = model.graphs[graph].nodes.iter().filter_map(|node| callees.get(node));
+            let new = functions.filter(|&&function| called.insert(function));
+            todo.extend(new.map(|&function| model.functions[function].body));
+        }
+    }
+    graphs
 }
 
 struct Walk<'a> {

@@ -52,7 +52,7 @@ pub struct Remaining {
 
 impl Remaining {
     fn new(errors: Vec<Finding>, new: usize, model: &Model) -> Self {
-        let main = model.graphs[model.main].name.as_deref().unwrap_or("main");
+        let main = name_of_main(model);
         let is_in_main = |error: &Finding| error.place.graph().is_some_and(|place| *place.graph == *main);
         let is_fatal = errors
             .iter()
@@ -199,22 +199,17 @@ impl Linter<'_> {
     }
 }
 
+/// Returns the name of the main graph in the places of findings.
+fn name_of_main(model: &Model) -> &str {
+    model.graphs[model.main].name.as_deref().unwrap_or("main")
+}
+
 /// Returns the names of the functions that the main graph does not call, directly or not.
 fn uncalled(model: &Model) -> FxHashSet<&str> {
-    let name = |function: usize| model.functions[function].name.as_deref().unwrap_or("");
-    let mut called = FxHashSet::default();
-    let mut open = vec![model.main];
-    while let Some(root) = open.pop() {
-        for graph in scopes::nested(model, root) {
-            let callees = model.graphs[graph].nodes.iter().filter_map(|&node| model.callee(node));
-            open.extend(
-                callees.filter(|&callee| called.insert(callee)).map(|callee| model.functions[callee].body),
-            );
-        }
-    }
-    let main = model.graphs[model.main].name.as_deref().unwrap_or("main");
-    let others = (0..model.functions.len()).filter(|function| !called.contains(function)).map(name);
-    others.filter(|name| *name != main).collect()
+    let reached = scopes::reached(model, &scopes::callees(model));
+    let others = model.functions.iter().filter(|function| !reached.contains(&function.body));
+    let names = others.map(|function| function.name.as_deref().unwrap_or(""));
+    names.filter(|name| *name != name_of_main(model)).collect()
 }
 
 /// Sets the opset of ai.onnx to the newest one, without changing any node.

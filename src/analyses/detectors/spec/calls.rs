@@ -1,13 +1,13 @@
 //! Calls of local functions: number of inputs and outputs, omitted inputs, and kinds of attributes.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::Detector;
 use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::{BAD_ATTRIBUTE, MISSING_INPUT, WRONG_ARITY};
 use crate::diag::{Finding, Sink, counted};
-use crate::graph::{AttrKind, AttrValue, GraphId, Node, NodeId, ValueId, scopes};
+use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes};
 use crate::schema::{self, Arity, Schema};
 
 /// Detector of SPC016, SPC017 and SPC019 in calls; `versions` reports them for operators.
@@ -57,7 +57,8 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         return;
     }
     let mut calls = Calls::new(cx);
-    let reached = calls.reached();
+    // ONNX Runtime does not check functions without a call.
+    let reached = scopes::reached(cx.model, &calls.callees);
     for (id, node) in cx.nodes().filter(|(_, node)| reached.contains(&node.graph)) {
         let Some(&callee) = calls.callees.get(&id) else { continue };
         counts(cx, id, node, callee, sink);
@@ -98,24 +99,6 @@ impl<'c, 'm> Calls<'c, 'm> {
     fn new(cx: &'c LintContext<'m>) -> Self {
         let callees = scopes::callees(cx.model);
         Calls { cx, callees, needing: FxHashMap::default(), references: FxHashMap::default() }
-    }
-
-    /// Returns the graphs that the main graph contains or calls, directly or not.
-    ///
-    /// ONNX Runtime does not check the others.
-    fn reached(&self) -> FxHashSet<GraphId> {
-        let model = self.cx.model;
-        let (mut graphs, mut called) = (FxHashSet::default(), FxHashSet::default());
-        let mut todo = vec![model.main];
-        while let Some(root) = todo.pop() {
-            for graph in scopes::nested(model, root) {
-                graphs.insert(graph);
-                let callees = model.graphs[graph].nodes.iter().filter_map(|node| self.callees.get(node));
-                let new = callees.filter(|&&callee| called.insert(callee));
-                todo.extend(new.map(|&callee| model.functions[callee].body));
-            }
-        }
-        graphs
     }
 
     fn inputs(&mut self, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
