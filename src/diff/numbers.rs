@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::egraph::is_opaque;
 use crate::graph::{
     Attribute, Def, GraphId, Id as _, Initial, Model, Node, NodeId, TensorId, ValueId, normal_domain, order,
+    trimmed,
 };
 use crate::infer;
 use crate::schema::{AttrView, Schema, lookup};
@@ -79,8 +80,7 @@ impl Numbers {
         let model = scope.model;
         let node = &model.nodes[id];
         let schema = schema(model, node);
-        let last = node.inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        let inputs = node.inputs[..last].iter().map(|&input| self.value(scope, input)).collect();
+        let inputs = trimmed(&node.inputs).iter().map(|&input| self.value(scope, input)).collect();
         let is_stated = |attr: &&Attribute| {
             let spec = schema.and_then(|schema| schema.attr(&attr.name));
             attr.value.graphs().is_empty()

@@ -12,7 +12,7 @@ use super::rebuild::rebuild;
 use super::tables::{OpKey, Tables};
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
-use crate::graph::{AttrValue, GraphId, Model, NodeId, ValueId, order};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, ValueId, order, trimmed};
 use crate::infer::{Fact, Facts};
 use crate::schema::{self, Determinism, Schema};
 
@@ -185,12 +185,6 @@ impl Builder<'_, '_> {
             children: children.into(),
         }
     }
-}
-
-/// Drops absent inputs at the end, which have no meaning.
-fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
-    let len = inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-    &inputs[..len]
 }
 
 /// Returns true if the e-graph must never merge a node with an identical one.

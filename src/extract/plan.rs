@@ -11,7 +11,7 @@ use super::cost_delta::CostDelta;
 use super::outputs::may_lose_outputs;
 use crate::edit::{At, Item, Patch, PatchNode, PatchOp};
 use crate::egraph::{Call, ENode};
-use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId, trimmed};
 use crate::infer::eval::Array;
 
 /// Patch for a graph, with the classes that need an `Identity`.
@@ -316,8 +316,7 @@ impl<'a, 'm> Planner<'a, 'm> {
                 (None, _) => Some(self.new_value(class, None)),
             });
         }
-        let len = outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        outputs.truncate(len.max(1));
+        outputs.truncate(trimmed(&outputs).len().max(1));
         outputs
     }
 

@@ -41,7 +41,7 @@ pub use element::ElemType;
 pub use metadata::Metadata;
 pub use model::{
     Def, Function, Graph, Initial, Model, Node, OpsetImport, Owner, Port, QuantAnnotation, Value,
-    normal_domain,
+    normal_domain, trimmed,
 };
 pub use tensor::{SparseTensor, Tensor, TensorData};
 pub use types::{DeclaredDim, DeclaredShape, Dimension, Type, TypeKind, ValueInfo};

@@ -159,6 +159,12 @@ pub fn normal_domain(domain: Option<&str>) -> &str {
     }
 }
 
+/// Returns inputs or outputs without the omitted ones at the end, which have no meaning.
+pub fn trimmed<T>(operands: &[Option<T>]) -> &[Option<T>] {
+    let len = operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    &operands[..len]
+}
+
 /// A value and its declaration in a graph.
 #[derive(Clone, Debug)]
 pub struct Port {

@@ -65,7 +65,9 @@ pub fn callees(model: &Model) -> FxHashMap<NodeId, usize> {
     nodes.filter_map(callee).collect()
 }
 
-/// Returns the graphs that the main graph contains or calls, directly or not; `callees` are those of [`callees`].
+/// Returns the graphs that the main graph contains or calls, directly or not.
+///
+/// `callees` is the result of [`callees()`].
 pub fn reached(model: &Model, callees: &FxHashMap<NodeId, usize>) -> FxHashSet<GraphId> {
     let (mut graphs, mut called) = (FxHashSet::default(), FxHashSet::default());
     let mut todo = vec![model.main];

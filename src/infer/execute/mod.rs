@@ -17,7 +17,9 @@ use rustc_hash::FxHashMap;
 use super::driver::{MAX_NESTING, OVERRIDABLE_SINCE};
 use super::eval::{self, Array, Attr, Budget, Refusal, Val};
 use super::load;
-use crate::graph::{AttrValue, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes};
+use crate::graph::{
+    AttrValue, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes, trimmed,
+};
 use crate::schema;
 pub use stored::Folded;
 
@@ -211,7 +213,7 @@ impl<'m> Executor<'m> {
             version: schema.since,
             opset,
             attrs: &attrs,
-            outputs: node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1),
+            outputs: trimmed(&node.outputs).len(),
         };
         let budget = Budget { elements: self.limits.bytes.min(self.limits.work), work: self.limits.work };
         let (outputs, cost) = eval::eval_costed(&call, inputs, budget);

@@ -7,7 +7,7 @@ use crate::analyses::LintContext;
 use crate::analyses::locate::Part;
 use crate::diag::rule_ids::{BAD_ATTRIBUTE, MISSING_INPUT, WRONG_ARITY};
 use crate::diag::{Finding, Sink, counted};
-use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes};
+use crate::graph::{AttrKind, AttrValue, Node, NodeId, ValueId, scopes, trimmed};
 use crate::schema::{self, Arity, Schema};
 
 /// Detector of SPC016, SPC017 and SPC019 in calls; `versions` reports them for operators.
@@ -69,7 +69,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 
 fn counts(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut Sink) {
     let body = &cx.model.graphs[cx.model.functions[callee].body];
-    let (inputs, outputs) = (last_present(&node.inputs), last_present(&node.outputs));
+    let (inputs, outputs) = (trimmed(&node.inputs).len(), trimmed(&node.outputs).len());
     if inputs > body.inputs.len() {
         let part = Part::Input(body.inputs.len());
         sink.push(surplus(cx, id, part, "input", (inputs, body.inputs.len())));
@@ -78,11 +78,6 @@ fn counts(cx: &LintContext, id: NodeId, node: &Node, callee: usize, sink: &mut S
         let part = Part::Output(body.outputs.len());
         sink.push(surplus(cx, id, part, "output", (outputs, body.outputs.len())));
     }
-}
-
-/// Returns the number of operands, without omitted operands at the end.
-fn last_present(operands: &[Option<ValueId>]) -> usize {
-    operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1)
 }
 
 /// Calls of a model, with the results of searches in functions.
