@@ -7,7 +7,7 @@ use super::{Scope, int, trees};
 use crate::graph::dim::{Answer, Bounds, Broadcast, Dim, broadcast};
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::shape::{Size, number, product};
-use crate::infer::{eval, load};
+use crate::infer::{Fact, eval, load};
 use crate::schema::ValueType;
 use crate::schema::constraints::{Binary, Expr};
 
@@ -172,7 +172,7 @@ impl Scope<'_> {
     /// Applies a function to an input.
     fn of_input(&self, function: &str, name: &str, args: &[Expr]) -> Option<Value> {
         if function == "is_present" {
-            return Some(Value::Answer(decided(self.position(name).is_some())));
+            return self.is_present(name);
         }
         if function == "ranks" {
             let rank = |at| self.cx.rank(at).and_then(|rank| i64::try_from(rank).ok()).map(Dim::known);
@@ -201,6 +201,7 @@ impl Scope<'_> {
             "ints" => self.cx.ints(at).map(Value::Ints),
             "int" => int(self.cx.int_scalar(at)),
             "reals" => self.cx.const_floats(at).map(Value::Reals),
+            "is_const" => Some(Value::Answer(decided(self.cx.fact(at)?.is_const()))),
             _ => None,
         }
     }
@@ -214,6 +215,14 @@ impl Scope<'_> {
         number.as_const()?;
         let is_allowed = |elem| allowed.has_tensor(elem) || allowed.has(ValueType::Sequence(elem));
         Some(Value::Answer(decided(elem(number).is_some_and(is_allowed))))
+    }
+
+    /// Decides whether the call has an input.
+    ///
+    /// Unknown for a value without any fact: an input of a function, which a call of the function can omit.
+    fn is_present(&self, input: &str) -> Option<Value> {
+        let fact = self.position(input).and_then(|at| self.cx.fact(at));
+        (fact != Some(&Fact::Unknown)).then(|| Value::Answer(decided(fact.is_some())))
     }
 
     /// Counts the attributes of this list that are present.
