@@ -15,7 +15,7 @@ fn result_that_cannot_run_is_not_written() {
     check(
         &ran,
         1,
-        "error: 1 error of `net.onnxtxt` remains: nothing is written (unless with --allow-errors)",
+        "error: 1 error of `net.onnxtxt` remains at `y`: nothing is written (unless with --allow-errors)",
     );
     assert!(!sandbox.path("out.onnxtxt").exists());
     check(&sandbox.fix(&["net.onnxtxt", "--in-place"]), 1, "nothing is written");
@@ -26,7 +26,7 @@ fn result_that_cannot_run_is_not_written() {
     check(
         &sandbox.fix(&allowed),
         1,
-        "1 error of `net.onnxtxt` remains in the result, written to `out.onnxtxt`",
+        "1 error of `net.onnxtxt` remains at `y` in the result, written to `out.onnxtxt`",
     );
     assert!(sandbox.path("out.onnxtxt").exists());
 }
@@ -88,7 +88,11 @@ fn result_that_fails_at_some_sizes_is_written() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
     let ran = sandbox.fix(&["net.onnxtxt", "-o", "out.onnxtxt", "--ignore", "ALL"]);
     check(&ran, 0, "error[EXP001]");
-    check(&ran, 0, "warning: 1 error of `net.onnxtxt` remains: the model can fail or give wrong results");
+    check(
+        &ran,
+        0,
+        "warning: 1 error of `net.onnxtxt` remains at `y`: the model can fail or give wrong results",
+    );
     assert!(sandbox.path("out.onnxtxt").exists());
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cli::catalog::Catalog;
@@ -39,6 +40,9 @@ const PARTIAL: &str = "EXP";
 /// In a subgraph or function, the OneHot may never run.
 const FATAL: RuleId = rule_ids::ONE_HOT_DEPTH;
 
+/// Maximum number of nodes that the line with the number of errors names.
+const NODES_SHOWN: usize = 3;
+
 /// Errors in a fixed model.
 #[derive(Debug, Default)]
 pub struct Remaining {
@@ -70,30 +74,37 @@ impl Remaining {
         !self.is_fatal() || (allow_errors && self.new == 0)
     }
 
-    /// Returns the line with the number of errors, which also tells whether `target` is written.
+    /// Returns the line with the number of errors and their nodes, which also tells whether `target` is written.
     pub fn verdict(&self, source: &str, target: Option<&Path>, is_written: bool) -> String {
-        let (count, many) = (counted(self.errors.len(), "error"), self.errors.len() > 1);
-        let remain = if many { "remain" } else { "remains" };
+        let (count, nodes) = (counted(self.errors.len(), "error"), self.nodes());
+        let remain = if self.errors.len() > 1 { "remain" } else { "remains" };
+        let errors = format!("{count} of `{source}` {remain}{nodes}");
         match target {
-            _ if !self.is_fatal() => {
-                format!("warning: {count} of `{source}` {remain}: the model can fail or give wrong results\n")
-            }
-            None => format!("error: {count} of `{source}` {remain}\n"),
+            _ if !self.is_fatal() => format!("warning: {errors}: the model can fail or give wrong results\n"),
+            None => format!("error: {errors}\n"),
             Some(target) if is_written => {
-                format!(
-                    "error: {count} of `{source}` {remain} in the result, written to `{}`\n",
-                    target.display()
-                )
+                format!("error: {errors} in the result, written to `{}`\n", target.display())
             }
             Some(_) if self.new > 0 => {
                 let new = counted(self.new, "error");
-                format!("error: the result has {new} that `{source}` does not have: nothing is written\n")
-            }
-            Some(_) => {
                 format!(
-                    "error: {count} of `{source}` {remain}: nothing is written (unless with --allow-errors)\n"
+                    "error: the result has {new}{nodes} that `{source}` does not have: nothing is written\n"
                 )
             }
+            Some(_) => format!("error: {errors}: nothing is written (unless with --allow-errors)\n"),
+        }
+    }
+
+    /// Returns the first nodes with errors, as `" at `a` and 2 more nodes"`; `""` if no error has a node.
+    fn nodes(&self) -> String {
+        let places = self.errors.iter().filter_map(|error| error.place.graph());
+        let nodes = places.map(|place| place.node.trim_matches('"')).filter(|node| !node.is_empty());
+        let nodes: IndexSet<&str> = nodes.collect();
+        let shown: Vec<String> = nodes.iter().take(NODES_SHOWN).map(|node| format!("`{node}`")).collect();
+        match (shown.is_empty(), nodes.len().saturating_sub(NODES_SHOWN)) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" at {}", shown.join(", ")),
+            (false, more) => format!(" at {} and {}", shown.join(", "), counted(more, "more node")),
         }
     }
 }
