@@ -88,7 +88,9 @@ fn run(cx: &LintContext, sink: &mut Sink) {
             "Dropout" if is_training_dropout(cx, node, opset) => {
                 Some(dropout(cx, id, mode_of_dropout(opset)))
             }
-            "BatchNormalization" if is_training_batch_norm(node, opset) && is_of_data(node) => {
+            "BatchNormalization"
+                if is_training_batch_norm(node, opset) && is_of_data(node) && !trains(cx, node) =>
+            {
                 let part =
                     if opset >= BATCH_NORM_WITH_MODE { Part::Attr("training_mode") } else { Part::Whole };
                 Some(batch_norm(cx, id, part))
@@ -134,6 +136,11 @@ fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
         WITHOUT_IS_TEST..BATCH_NORM_WITH_MODE => node.outputs.iter().skip(1).any(Option::is_some),
         _ => node.attr("training_mode").and_then(|mode| mode.as_int()) == Some(1),
     }
+}
+
+/// Whether a model uses the statistics that a BatchNormalization computes, so that training mode is meant.
+fn trains(cx: &LintContext, node: &Node) -> bool {
+    node.outputs.iter().skip(1).flatten().any(|&output| cx.uses.count(output) > 0)
 }
 
 fn is_test(node: &Node) -> bool {
