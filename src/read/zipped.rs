@@ -30,8 +30,10 @@ pub fn inflate<B: AsRef<[u8]>>(
     name: &str,
     max_inflated: u64,
 ) -> Result<Vec<u8>, String> {
+    // The stated compressed size can be false, but entries end before the central directory.
+    let entries_end = archive.central_directory_start();
     let mut entry = archive.by_name(name).map_err(|error| format!("`{name}` cannot be opened ({error})"))?;
-    let limit = max_inflated.max(entry.compressed_size());
+    let limit = max_inflated.max(entry.compressed_size().min(entries_end));
     let mut content = Vec::new();
     // One byte more than the limit detects content that is too large.
     let read = entry.by_ref().take(limit + 1).read_to_end(&mut content);

@@ -4,7 +4,7 @@ use crate::read::zipped::{inflate, names, open};
 
 /// Maximum number of inflated bytes, unless the compressed entry is larger.
 ///
-/// Without a limit, a small file could exhaust memory. The size that the archive states is not trusted.
+/// Without a limit, a small file could exhaust memory. The sizes that the archive states are not trusted.
 const MAX_INFLATED: u64 = 64 << 20;
 
 /// Returns the JSON text of the program.
