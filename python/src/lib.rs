@@ -69,7 +69,7 @@ mod _native {
         rows.map_or_else(|why| (Some(why), String::new()), |rows| (None, rows))
     }
 
-    /// Returns a URI as the rows of `scan` show it: without user name, password and query.
+    /// Returns a URI as the rows of `scan` show it: without user name, password, query and fragment.
     #[pyfunction]
     fn shown(uri: &str) -> String {
         command::shown(uri)

@@ -20,7 +20,7 @@ use crate::targets::Profile;
 pub struct LintOptions {
     /// Rules whose findings are reported.
     pub selection: Selection,
-    /// Pattern rules to match. Built-in detectors do not depend on `rules`.
+    /// Pattern rules to match. They also fix findings of built-in detectors; EXP018 depends on these fixes.
     pub rules: Arc<RuleSet>,
     /// Directories of the model's external data; `None` for standard input.
     pub folders: Option<DataFolders>,

@@ -64,7 +64,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
 }
 
 /// Returns the target shape with the size copied (0) or inferred (-1) instead of hard-coded.
-/// Returns `None` if the axis with the size cannot be identified in the target shape, or not replaced.
+/// Returns `None` if the axis with that size is not found in the target shape or cannot be 0 or -1.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();

@@ -22,7 +22,7 @@ pub struct RuleInfo {
     pub name: String,
     pub level: Level,
     pub status: RuleStatus,
-    /// "safe" or "unsafe" if a parsed rule fixes the findings of this rule.
+    /// "safe" or "unsafe" if a rewrite rule of the catalog fixes findings with this code.
     pub fix: Option<&'static str>,
     pub summary: String,
 }

@@ -116,7 +116,7 @@ pub fn scan(
     Ok(guarded("onnx-lint", || lint::table::scan(&args))??)
 }
 
-/// Returns a URI or path as rows of a table show it: without user name, password and query.
+/// Returns a URI or path as rows of a table show it: without user name, password, query and fragment.
 pub fn shown(uri: &str) -> String {
     match Uri::parse(uri) {
         Some(Ok(uri)) => uri.shown().to_string(),

@@ -48,7 +48,8 @@ pub fn check(text: &str, expected: &[&str]) {
     }
 }
 
-/// Infers a graph of one node, and asserts the facts of its outputs, separated by `; `.
+/// Runs inference on a graph of one node, and asserts the facts of its outputs.
+/// `expected` separates the facts by `; `.
 #[track_caller]
 pub fn check_call(inputs: &str, call: &str, expected: &str) {
     let outputs: Vec<String> = (0..expected.split("; ").count()).map(|at| format!("y{at}")).collect();
@@ -59,7 +60,7 @@ pub fn check_call(inputs: &str, call: &str, expected: &str) {
     check(&format!("g ({inputs}) => ({list}) {{ {list} = {call} }}"), &lines);
 }
 
-/// Infers a model or graph, and asserts the texts of its faults.
+/// Runs inference on a model or graph, and asserts the texts of its faults.
 #[track_caller]
 pub fn check_faults(text: &str, expected: &[&str]) {
     let model = model(text);

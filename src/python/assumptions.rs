@@ -1,4 +1,4 @@
-//! Conditions whose value is assumed for exported models.
+//! Conditions assumed for exported models: no 16-bit dtypes, no FlashAttention, no training labels.
 
 use tree_sitter::Node;
 

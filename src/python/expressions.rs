@@ -239,7 +239,7 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // The result gets its own memory, so that no write to it is reported as lost.
+                // The result gets its own memory, so that a write to it is not also reported as lost for `x`.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),

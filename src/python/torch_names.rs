@@ -245,7 +245,7 @@ pub fn trains_by_default(function: &str) -> bool {
 }
 
 /// Returns true for the names of tensor attributes and methods.
-/// A parameter whose attribute has any other name is not a tensor.
+/// A function parameter with an attribute of another name is not a tensor.
 pub fn is_tensor_attribute(name: &str) -> bool {
     let others = ["shape", "size", "data", "item", "tolist", "numpy", "numel", "new", "sum", "mean", "abs"];
     is_python_valued(name)

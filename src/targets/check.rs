@@ -155,7 +155,7 @@ fn add_line(profile: &mut Profile, line: &LineAst, evidence: &Arc<Evidence>, fau
 fn add_pattern(profile: &mut Profile, pattern: &PatternAst, evidence: &Arc<Evidence>, faults: &mut Faults) {
     let nodes = words(faults.source().slice(pattern.span));
     let because = pattern.because.as_ref().map(|name| name.text.clone());
-    let because = because.unwrap_or_else(|| format!("is not supported at the end of {nodes}").into());
+    let because = because.unwrap_or_else(|| format!("is not supported as the last node of {nodes}").into());
     let text = one_line(&pattern.conditions, faults.source());
     for test in pattern_tests(&pattern.nodes, pattern.span, &pattern.conditions, faults) {
         let said = said(&test, false, evidence, Some(because.clone()));

@@ -67,7 +67,7 @@ def _to_blame(by_operator, left):
     """Yields (test, node) for failed models that share a fact that no passed case has."""
     ran = {key: [facts for _, facts, is_run in known if is_run] for key, known in by_operator.items()}
     refused = {key for key, known in by_operator.items() if not ran[key] and len({test for test, *_ in known}) > 1}
-    # If no case with an operator passed, a node of this operator is the cause of the failure.
+    # If two or more tests with an operator failed and none passed, it is the cause of these failures.
     left = [(test, nodes) for test, nodes in left if not any(_key(node) in refused for node in nodes)]
     while True:
         shared, named = defaultdict(set), {}

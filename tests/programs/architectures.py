@@ -35,7 +35,7 @@ CANDIDATES = 12
 
 @dataclass
 class Program:
-    """A model, and its inputs: dtype, sizes (names are dynamic), and for integers the number of values."""
+    """A model and its inputs: dtype, sizes (names are dynamic), exclusive bound of integers (1: all are 1)."""
 
     model: torch.nn.Module
     inputs: list

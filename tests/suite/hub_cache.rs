@@ -69,7 +69,7 @@ struct Repository<'s> {
 }
 
 impl Repository<'_> {
-    /// Adds a link to a file that is named by a number, as the hub names it by a hash.
+    /// Writes a blob with a numbered name, and adds a link to it. (The hub names blobs by a hash.)
     fn add(&mut self, name: &str, content: &[u8]) -> String {
         let blob = format!("{:040x}", self.blobs);
         self.blobs += 1;

@@ -159,7 +159,7 @@ fn unsupported_node_pattern_is_rewritten() {
     // Without a reason, the message shows the pattern.
     sandbox.write("targets/toy.target", target.replace(" because \"is too deep\"", ""));
     sandbox.write("model.onnxtxt", model);
-    let message = "it is not supported at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
+    let message = "it is not supported as the last node of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
     assert!(lint(&sandbox, "toy").stdout.contains(message));
 }
 

@@ -26,7 +26,7 @@ pub extern "C" fn lint(name: usize) -> usize {
 }
 
 /// Fixes the input, whose first `name` bytes are the file name.
-/// Returns the length of the result in bytes, in the format of the input; 0 if there is none.
+/// Returns the length in bytes of the fixed model, in the format of the input, or 0 on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn fix(name: usize) -> usize {
     let (name, model) = taken(name);

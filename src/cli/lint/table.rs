@@ -59,7 +59,7 @@ impl Scanned {
     }
 }
 
-/// Returns the rows of all files, in order. Files whose ETag is known have no rows.
+/// Returns the rows of all files, in order, without files that an earlier scan has with the same ETag.
 pub fn rows(scanned: &[Scanned], findings: &[Finding]) -> Vec<Row> {
     let mut rest = findings;
     let mut rows = Vec::with_capacity(findings.len());

@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 1 << 30;
 /// Constants, numbered by element type and elements.
 #[derive(Default)]
 pub struct Constants {
-    /// Numbers of the constants with a hash of their elements, and one class of each.
+    /// Number and elements of each distinct constant, by the hash of its elements.
     by_hash: FxHashMap<u64, Vec<(i64, Arc<Array>)>>,
     /// Number of each class, by a class that was merged into it.
     numbers: FxHashMap<Id, i64>,

@@ -218,7 +218,7 @@ fn is_nonnegative(egraph: &EGraph, class: Id, depth: usize) -> bool {
         })
 }
 
-/// Returns constant tuples of places as places of the flattened axes.
+/// Returns the position along the flattened axes for each tuple of a constant index tensor.
 fn flat_constants(of: &Reading, tuples: Id, others: &[i64]) -> Option<Vec<i64>> {
     let tuples = of.fact(tuples).as_const()?.as_i64s().ok()?;
     let mut places = Vec::new();

@@ -9,7 +9,7 @@ use crate::graph::dim::Dim;
 use crate::infer::eval::{self, Array};
 use crate::infer::{self, Fact, Size};
 
-/// Part of a content: of each of its rows, the elements from `start` on.
+/// The elements `start .. start + len` of each row of a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     whole: Content,

@@ -87,7 +87,7 @@ impl DtypeClasses {
         cells
     }
 
-    /// Adds a class for each input and output of the model.
+    /// Adds a class for each float32 input of the model, and for each output that is not an input.
     fn interface(
         &mut self,
         model: &Model,

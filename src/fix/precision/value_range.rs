@@ -20,7 +20,7 @@ pub enum Origin {
     Constants,
     /// Integers and constants: sizes, positions, counts.
     Integers,
-    /// Values that do not derive only from constants and integers, such as float32 inputs.
+    /// All other values, such as float32 inputs.
     Data,
 }
 

@@ -186,7 +186,9 @@ impl Poly {
         atoms
     }
 
-    /// Returns the number of parts that [`MAX_WEIGHT`] limits; a power counts as repeated factors.
+    /// Returns the number of terms and factors, limited by [`MAX_WEIGHT`].
+    ///
+    /// A power counts as repeated factors.
     pub fn weight(&self) -> usize {
         let of_factor = |(atom, power): &(Atom, u32)| atom.weight() * *power as usize;
         self.0.keys().map(|m| 1 + m.factors().iter().map(of_factor).sum::<usize>()).sum()

@@ -1,8 +1,8 @@
 //! Range analysis of symbolic integers.
 //!
 //! Adding the ranges of the terms ignores that terms depend on each other. Two techniques tighten the
-//! range. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` if `t = t' + 1`. Replacing a
-//! compound atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a, b)`
+//! range. Shifting atoms to a lower bound of 0: with `t = t' + 1`, `s*t - s` is `s*t'`. Replacing a compound
+//! atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a, b)`
 //! into `a` or `b`.
 
 use std::cell::Cell;

@@ -91,6 +91,8 @@ impl Value {
 }
 
 /// Computes an arithmetic operator on integers and lists of equal length.
+///
+/// An integer is repeated for a list.
 pub fn arithmetic(operator: Binary, a: &Value, b: &Value) -> Option<Value> {
     elementwise(a, b, |a, b| compute(operator, a, b))
 }

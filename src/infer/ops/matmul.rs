@@ -1,4 +1,4 @@
-//! Shape rules of matrix products.
+//! Shape rules of matrix products and `Einsum`.
 
 use indexmap::IndexMap;
 

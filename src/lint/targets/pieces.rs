@@ -109,7 +109,7 @@ fn callers(model: &Model) -> FxHashMap<usize, Vec<NodeId>> {
     callers
 }
 
-/// Returns the values that a node and its subgraphs read.
+/// Returns the inputs of a node, and the outer values that its subgraphs read.
 fn reads(model: &Model, id: NodeId) -> Vec<ValueId> {
     let mut values: Vec<ValueId> = model.nodes[id].inputs.iter().flatten().copied().collect();
     if model.nodes[id].graphs().next().is_some() {

@@ -1,4 +1,4 @@
-//! Messages about values that become Python numbers or constants, dtypes, outputs and training mode.
+//! Messages about dtypes, outputs, training mode, and values that become Python numbers or constants.
 
 use tree_sitter::Node;
 
@@ -39,7 +39,9 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: by_origin(origin, Level::Warning),
-        message: format!("`{call}` becomes a constant with the values of the example input"),
+        message: format!(
+            "`{call}` becomes a constant: the graph keeps the elements that it has during the export"
+        ),
         note: "the new tensor copies the elements of its source at trace time",
         help: kept("them tensors", statement, node, write, source),
     }
@@ -185,7 +187,9 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level,
-        message: format!("`{call}` becomes a constant with the values of the example input"),
+        message: format!(
+            "`{call}` becomes a constant: the graph keeps the elements that it has during the export"
+        ),
         note: "NumPy values are not traced; if they or their sizes depend on the input, they are fixed to those of \
                the example",
         help: match torch {

@@ -26,11 +26,11 @@ pub struct Record<'t> {
     pub at: Option<usize>,
     /// Replayed numbers that differ from those at the current sizes: kind, file, node, replayed number.
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,
-    /// Reshapes with an inferred size after the first one, in the order of evaluation.
+    /// Reshapes to a shape with -1 after its first size, in the order of evaluation.
     pub reshapes: Vec<Reshape<'t>>,
 }
 
-/// A reshape with an inferred size after the first one.
+/// A reshape to a shape with -1 after its first size.
 #[derive(Clone, Copy, Debug)]
 pub struct Reshape<'t> {
     pub file: usize,

@@ -21,7 +21,7 @@ fn rule_with(definitions: &str, body: &str) -> Rule {
     rules.get("test-rule").cloned().expect("the rule has no faults")
 }
 
-/// Formats an expression with parentheses around every operation.
+/// Formats an expression with parentheses around every operation with several operands.
 fn shape(expr: &Expr) -> String {
     let all =
         |parts: &[Expr], word: &str| format!("({})", parts.iter().map(shape).collect::<Vec<_>>().join(word));

@@ -1,4 +1,4 @@
-//! Explains why a rule does not match at a node, for `--why-not`.
+//! Explains why a rule does not match at a node, for `--why-not` and for nodes without lowering.
 
 use std::sync::Arc;
 

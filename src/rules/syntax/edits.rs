@@ -24,7 +24,7 @@ pub struct Changes {
 
 /// Typed edit.
 enum Edit {
-    /// `x: double`: the element type of an input; types that depend on it follow.
+    /// `x: double`: the new element type of an input. Types that depend on it are inferred again.
     Type(Name, ElemType),
     /// `attr axis = 0 of y`.
     Attr(Box<Attr<AttrSyntax>>, Name),

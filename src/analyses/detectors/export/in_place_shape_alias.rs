@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 8;
 
 /// Changed size that is both operands of an operator.
 struct Alias {
-    /// Node with the changed size as both operands.
+    /// Node whose two operands are both the changed size.
     node: NodeId,
     /// Node that changes the size.
     change: NodeId,

@@ -86,7 +86,7 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
 
 /// Computes `SplitToSequence`.
 /// A scalar `split`, by default 1, is the size of each part; the last part may be smaller. With `keepdims` 0,
-/// parts of size 1 lose the axis. A vector `split` contains the size of each part, and `keepdims` is ignored.
+/// parts of size 1 lose the axis. A vector `split` contains the size of each part; `keepdims` is ignored then.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;

@@ -307,7 +307,7 @@ impl<'t> Check<'_, '_, 't> {
                         entry.name
                     ),
                 )
-                .help("use a name of `input_names`, and list outputs in `output_names`"),
+                .help("use the name of an input, and list outputs in `output_names`"),
                 _ => Words::new(
                     NAME_COUNT,
                     argument,

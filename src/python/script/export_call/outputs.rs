@@ -159,7 +159,7 @@ impl<'t> Check<'_, '_, 't> {
 
 /// Returns the first name of `own` that `names` has at another position, and the name that replaces it.
 ///
-/// The replacing name must also be in `own`: then, `names` lists the outputs in a different order.
+/// Both names are in `own`: `names` lists the outputs in a different order.
 fn crossed(own: &[Option<String>], names: &[String]) -> Option<(String, String)> {
     own.iter().enumerate().find_map(|(at, name)| {
         let name = name.as_ref()?;

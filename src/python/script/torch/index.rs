@@ -252,9 +252,11 @@ impl<'t> Machine<'t> {
             if a.len() != b.len() && !a.is_empty() && !b.is_empty() {
                 let message =
                     format!("`{what}` expects an index of rank {}, gets the shape {}", a.len(), shown(b));
-                return Err(
-                    self.fault(node, Fault::shape(message, "add axes to the index: `index.unsqueeze(…)`"))
-                );
+                let help = match a.len() > b.len() {
+                    true => "add axes to the index: `index.unsqueeze(…)`",
+                    false => "remove axes from the index: `index.squeeze(…)`",
+                };
+                return Err(self.fault(node, Fault::shape(message, help)));
             }
             let beyond = (0..a.len().min(b.len()))
                 .find(|axis| Some(*axis) != at && a[*axis].zip(b[*axis]).is_some_and(|(a, b)| b > a));

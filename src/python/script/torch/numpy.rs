@@ -1,4 +1,4 @@
-//! Arrays of NumPy, as far as tensors are made of them.
+//! Arrays of NumPy: functions that create them, their methods and operators.
 
 use std::rc::Rc;
 

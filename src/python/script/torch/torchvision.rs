@@ -129,7 +129,7 @@ impl<'t> Machine<'t> {
             && let Some(size) = shape[shape.len() - 2..].iter().flatten().find(|size| **size < least)
         {
             let message = format!(
-                "`{name}` needs images of at least {least} pixels, gets {size}: shape {}",
+                "`{name}` needs a height and width of at least {least}, gets {size}: shape {}",
                 shown(shape)
             );
             let help = "use a larger example: the poolings make this example empty";

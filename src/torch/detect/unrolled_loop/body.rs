@@ -63,8 +63,8 @@ fn written(trace: &Trace, literal: &Argument) -> String {
 }
 
 /// Returns true if two bodies begin with a computation and are equal.
-/// The comparison ends before the last entry of the shorter body, because values of the last steps of a loop
-/// have fewer users. A body with a single entry is compared whole.
+/// Ignores the last entry of the shorter body: values of the last iteration of a loop have fewer users than
+/// those of the others. A body with a single entry is compared whole.
 pub fn is_alike(a: &Body, b: &Body) -> bool {
     let without_end = |body: &Body| body.len().saturating_sub(1).max(1);
     let compared = without_end(a).min(without_end(b));
