@@ -9,6 +9,7 @@ mod harness;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Arguments, Failed, Trial as Test};
+use onnx_lint::diag::render::{self, Look};
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::outline::{EXAMPLES, outline};
 use onnx_lint::rules::registry::RuleSet;
@@ -27,9 +28,7 @@ impl RuleFile {
         self.parsed.get_or_init(|| {
             let mut rules = RuleSet::default();
             let faults = rules.add([Source::new(self.path, self.text)]);
-            let message = |fault: &onnx_lint::diag::Finding| format!("{}: {}", fault.file, fault.message);
-            let messages: Vec<String> = faults.iter().map(message).collect();
-            if messages.is_empty() { Ok(rules) } else { Err(messages.join("\n")) }
+            if faults.is_empty() { Ok(rules) } else { Err(render::findings(&faults, Look::default())) }
         })
     }
 }

@@ -246,6 +246,8 @@ impl Entries {
         if !expects().any(speaks) {
             let help = if is_fix {
                 "add an example with `equivalent` or `rewrites_to`"
+            } else if self.detect.is_some() {
+                "add an example with `reports`, or list the analysis in `WITHOUT_EXAMPLE` of `src/rules/builtin.rs`"
             } else {
                 "add an example with `reports`"
             };
