@@ -105,6 +105,12 @@ pub enum Format {
     Parquet,
 }
 
+/// [`Format::ALL`] and [`Format::TABLES`] list every variant.
+const _: () = assert!(
+    Format::ALL.len() + Format::TABLES.len() == Format::Parquet as usize + 1,
+    "a format is missing in `Format::ALL` or `Format::TABLES`"
+);
+
 impl Format {
     /// All formats except the binary ones, `Arrow` and `Parquet`.
     pub const ALL: [Format; 13] = [

@@ -97,6 +97,16 @@ fn every_format_matches_its_snapshot() {
 }
 
 #[test]
+fn every_format_is_documented() {
+    let page = include_str!("../../../docs/formats.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    for format in Format::ALL.into_iter().chain(Format::TABLES) {
+        let name = format!("`{}`", format.name());
+        assert!(rows.iter().any(|row| row.contains(&name)), "docs/formats.md has no row for {name}");
+    }
+}
+
+#[test]
 fn colors_are_only_used_on_request() {
     let findings = [baked()];
     let run = Run { files: &[], findings: &findings, pages: &[], models: &[] };
