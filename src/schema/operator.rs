@@ -330,9 +330,15 @@ mod tests {
     use crate::schema;
 
     #[test]
-    fn all_operators_have_an_entry() {
+    fn every_operator_has_a_row() {
         let recorded: Vec<&str> = OPERATORS.iter().map(|row| row.0).collect();
-        assert_eq!(recorded, schema::ops("").collect::<Vec<_>>());
+        assert!(recorded.is_sorted(), "OPERATORS is not sorted by name");
+        let ops: Vec<&str> = schema::ops("").collect();
+        let missing: Vec<_> = ops.iter().filter(|op| !recorded.contains(op)).collect();
+        let unknown: Vec<_> = recorded.iter().filter(|op| !ops.contains(op)).collect();
+        assert!(missing.is_empty(), "OPERATORS has no row for {missing:?}");
+        assert!(unknown.is_empty(), "no schema has the operators {unknown:?}");
+        assert_eq!(recorded.len(), ops.len(), "OPERATORS has two rows for an operator");
     }
 
     /// Elementwise operators of one input that are no function of one element.

@@ -148,7 +148,10 @@ fn built_in_analyses_have_files_of_their_names() {
             (true, Some(path)) => {
                 faults.push(format!("{name} has a file of its own, and is listed for {path}"))
             }
-            (false, None) => faults.push(format!("{name} has no file {}.rs", name.replace('-', "_"))),
+            (false, None) => {
+                let file = name.replace('-', "_");
+                faults.push(format!("{name} has no file {file}.rs, and SHARED lists no other file for it"));
+            }
             (false, Some(path)) => {
                 if !files.iter().any(|file| file.path == path && file.text.contains(*constant)) {
                     faults.push(format!("{path} does not exist or does not report {name}"));

@@ -168,3 +168,38 @@ fn of_ml(op: &str) -> Option<Family> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::family;
+    use crate::schema;
+
+    /// Operators without a batching rule; `--dynamic` rejects models that use them with samples.
+    #[rustfmt::skip]
+    const WITHOUT: [&str; 41] = [
+        "ArrayFeatureExtractor", "BitCast", "BlackmanWindow", "CastMap", "CategoryMapper", "CausalConvWithState",
+        "CenterCropPad", "Constant", "DFT", "Det", "DictVectorizer", "EyeLike", "FeatureVectorizer", "HammingWindow",
+        "HannWindow", "ImageDecoder", "LinearAttention", "MaxUnpool", "MelWeightMatrix", "Multinomial",
+        "NegativeLogLikelihoodLoss", "OneHotEncoder", "Optional", "OptionalGetElement", "OptionalHasElement",
+        "RandomNormal", "RandomUniform", "RegexFullMatch", "ReverseSequence", "RotaryEmbedding", "STFT",
+        "SequenceEmpty", "SequenceMap", "SimplifiedLayerNormalization", "SoftmaxCrossEntropyLoss", "StringConcat",
+        "StringNormalizer", "SwiGLU", "TensorScatter", "TfIdfVectorizer", "ZipMap",
+    ];
+
+    #[test]
+    fn every_operator_has_a_batching_rule_except_those_listed() {
+        let mut faults = Vec::new();
+        for domain in ["", "ai.onnx.ml"] {
+            for op in schema::ops(domain) {
+                match (family(domain, op).is_some(), WITHOUT.contains(&op)) {
+                    (false, false) => {
+                        faults.push(format!("{op} has no batching rule, and is not in WITHOUT"))
+                    }
+                    (true, true) => faults.push(format!("{op} has a batching rule, but is in WITHOUT")),
+                    _ => {}
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}
