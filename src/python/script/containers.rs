@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::super::syntax::{field, fields};
 use super::calls::Args;
 use super::heap::{Dict, Items, Object};
-use super::machine::{Eval, Machine, Stop, range_length};
+use super::machine::{Eval, Machine, Stop};
+use super::ranges::range_length;
 use super::value::{Ref, Value};
 
 impl<'t> Machine<'t> {

@@ -15,6 +15,7 @@ use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::pinned;
 use super::record::Record;
+use super::ranges::range_items;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
@@ -363,22 +364,4 @@ impl<'t> Machine<'t> {
         self.doubt -= 1;
         result
     }
-}
-
-/// Maximum number of items of a `range`.
-const MAX_RANGE: i64 = 10_000;
-
-fn range_items<'t>(start: i64, stop: i64, step: i64) -> Option<Vec<Value<'t>>> {
-    let count = range_length(start, stop, step)?;
-    (count <= MAX_RANGE).then(|| (0..count).map(|at| Value::Int(start + at * step)).collect())
-}
-
-/// Returns the number of items of a `range`.
-pub fn range_length(start: i64, stop: i64, step: i64) -> Option<i64> {
-    let length = match step {
-        0 => return None,
-        step if step > 0 => stop.checked_sub(start)?.checked_add(step - 1)? / step,
-        step => start.checked_sub(stop)?.checked_sub(step + 1)? / -step,
-    };
-    Some(length.max(0))
 }

@@ -41,6 +41,7 @@ mod pinned;
 mod record;
 mod release;
 mod statements;
+mod ranges;
 mod strings;
 mod torch;
 mod unreached;
