@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::super::calls::Args;
-use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Role, Tensor};
@@ -74,6 +73,7 @@ impl<'t> Machine<'t> {
     pub fn initialize(&mut self, layer: &Value<'t>, class: &str, args: &Args<'t>) -> Result<(), Stop> {
         let Some(name) = class.strip_prefix("torch.nn.") else { return Ok(()) };
         if matches!(name, "Sequential" | "ModuleList" | "ModuleDict" | "ParameterList" | "ParameterDict") {
+            self.check_items(name, args)?;
             self.fill_container(layer, name, args);
             return Ok(());
         }
@@ -87,7 +87,9 @@ impl<'t> Machine<'t> {
             };
             self.set_attribute(layer, parameter, value);
         }
-        self.add_weights(layer, name, args)
+        self.check_layer(layer, name, args)?;
+        self.add_weights(layer, name, args);
+        Ok(())
     }
 
     fn fill_container(&mut self, layer: &Value<'t>, name: &str, args: &Args<'t>) {
@@ -117,7 +119,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn add_weights(&mut self, layer: &Value<'t>, name: &str, args: &Args<'t>) -> Result<(), Stop> {
+    fn add_weights(&mut self, layer: &Value<'t>, name: &str, args: &Args<'t>) {
         let int = |machine: &Self, name: &str| machine.setting(layer, name).int();
         let dtype = match self.setting(layer, "dtype") {
             Value::None | Value::Unknown if !args.open => self.default_dtype,
@@ -152,7 +154,7 @@ impl<'t> Machine<'t> {
                     Value::Int(size) => vec![Some(*size)],
                     other => match machine.items(other) {
                         Some(items) => items.iter().map(Value::int).collect(),
-                        None => return Ok(()),
+                        None => return,
                     },
                 };
                 if machine.setting(layer, "elementwise_affine") == Value::Bool(true) {
@@ -199,10 +201,9 @@ impl<'t> Machine<'t> {
                     weights.add("running_var", &[count], Role::Buffer);
                 }
             }
-            _ if name.contains("Conv") => return convolution(&mut weights, name, args),
+            _ if name.contains("Conv") => convolution(&mut weights, name),
             _ => {}
         }
-        Ok(())
     }
 
     /// Returns the device of new tensors.
@@ -216,7 +217,7 @@ impl<'t> Machine<'t> {
 }
 
 /// Adds the weights of a convolution, and replaces its sizes that are integers by tuples.
-fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -> Result<(), Stop> {
+fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str) {
     let axes = usize::from(name.as_bytes()[name.len() - 2] - b'0');
     let machine = &mut *weights.machine;
     let layer = weights.layer;
@@ -230,18 +231,6 @@ fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -
     }
     let sizes = ["in_channels", "out_channels", "groups"].map(|name| machine.setting(layer, name).int());
     let [inputs, outputs, groups] = sizes;
-    for (channels, what) in [(inputs, "in_channels"), (outputs, "out_channels")] {
-        if let (Some(channels), Some(groups)) = (channels, groups)
-            && groups > 0
-            && channels % groups != 0
-        {
-            let message =
-                format!("`{what}` of `{name}` is {channels}, which `groups` = {groups} does not divide");
-            let fault =
-                Fault { kind: "ValueError", ..Fault::shape(message, "choose a divisor for `groups`") };
-            return Err(machine.fault(args.node, fault));
-        }
-    }
     let each = |channels: Dim| channels.zip(groups).filter(|(_, groups)| *groups > 0).map(|(c, g)| c / g);
     let mut shape = match name.contains("Transpose") {
         true => vec![inputs, each(outputs)],
@@ -251,7 +240,6 @@ fn convolution<'t>(weights: &mut Weights<'_, 't>, name: &str, args: &Args<'t>) -
     let flag = machine.setting(layer, "bias");
     weights.add("weight", &shape, Role::Parameter);
     weights.bias(&[outputs], &flag);
-    Ok(())
 }
 
 /// Returns the value of a default in a signature.

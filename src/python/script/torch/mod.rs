@@ -11,6 +11,7 @@ mod forward;
 mod images;
 mod index;
 mod join;
+mod layer_checks;
 mod layers;
 mod loader;
 mod loss;
