@@ -53,6 +53,10 @@ impl<'t> Machine<'t> {
             },
             "float" => match one {
                 Value::Str(text) => text.trim().parse().map_or(Value::Unknown, Value::Float),
+                Value::Int(_) => match one.number() {
+                    Some(number) => Value::Float(self.taken_float(args.node, number)),
+                    None => Value::Unknown,
+                },
                 other => self.scalar(other).map_or(Value::Unknown, Value::Float),
             },
             "bool" => self.truth(one).map_or(Value::Unknown, Value::Bool),

@@ -70,6 +70,7 @@ impl<'t> Machine<'t> {
             return Ok(result);
         }
         let result = self.invoke(&callee, &args)?;
+        self.note_sizes(function, &args, &result);
         self.rebind_receiver(function, &callee, &result)?;
         Ok(result)
     }

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{bare, children, field, fields};
 use super::machine::{Eval, Machine, Stop};
+use super::record::Taken;
 use super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -137,6 +138,9 @@ impl<'t> Machine<'t> {
         if truth.is_none() {
             self.check_branch(&condition, asked)?;
             truth = self.default_path(asked);
+        }
+        if let Some(known) = truth {
+            truth = Some(self.taken(Taken::Branch, asked, i64::from(known)) != 0);
         }
         match truth {
             Some(true) => self.evaluate(then),

@@ -270,17 +270,18 @@ impl<'t> Machine<'t> {
             },
             "contextlib.ExitStack" => self.instance(EXIT_STACK, vec![], true),
             "math.prod" => first.map_or(Value::Unknown, |first| self.product_of(first)),
-            "math.sqrt" | "numpy.sqrt" => {
-                first.and_then(Value::number).map_or(Value::Unknown, |number| Value::Float(number.sqrt()))
+            "math.sqrt" | "math.log" | "math.log2" | "math.log10" | "math.exp" | "numpy.sqrt" => {
+                let value = first.and_then(Value::number).and_then(|number| match path {
+                    "math.log" if args.get(1, "").is_some() => None,
+                    "math.log" => Some(number.ln()),
+                    "math.log2" => Some(number.log2()),
+                    "math.log10" => Some(number.log10()),
+                    "math.exp" => Some(number.exp()),
+                    _ => Some(number.sqrt()),
+                });
+                let value = value.filter(|value| value.is_finite());
+                value.map_or(Value::Unknown, |value| Value::Float(self.taken_float(args.node, value)))
             }
-            "math.log" => match (first.and_then(Value::number), args.get(1, "")) {
-                (Some(number), None) if number > 0.0 => Value::Float(number.ln()),
-                _ => Value::Unknown,
-            },
-            "math.log2" => match first.and_then(Value::number) {
-                Some(number) if number > 0.0 => Value::Float(number.log2()),
-                _ => Value::Unknown,
-            },
             "math.ceil" | "math.floor" => {
                 let number = first.and_then(Value::number);
                 let whole =

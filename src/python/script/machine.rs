@@ -264,6 +264,11 @@ impl<'t> Machine<'t> {
         self.frames.last().map_or(0, |frame| frame.file)
     }
 
+    /// Returns the number of steps before the budget is exhausted.
+    pub fn steps_left(&self) -> u32 {
+        MAX_STEPS.saturating_sub(self.steps)
+    }
+
     /// Returns the text of a file.
     pub fn source(&self, file: usize) -> &'t str {
         &self.files[file].text

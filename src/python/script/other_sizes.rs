@@ -3,18 +3,14 @@
 //! A first run, with sizes different from those of the example, computes like PyTorch. A second run is a
 //! replay that computes like the traced graph: numbers that Python took from sizes are those of the example.
 
-use std::rc::Rc;
-
 use tree_sitter::Node;
 
-use crate::diag::counted;
-use crate::diag::{Finding, Level, Place, rule_ids};
-
-use super::super::syntax::{Arguments, children, field, line, one_line};
+use super::super::syntax::{Arguments, children, line};
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::machine::{Eval, Machine, Stop};
 use super::record::{Record, Reshape, Taken};
+use super::resizing::{Resizing, resized};
 use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
 
@@ -22,10 +18,12 @@ impl<'t> Machine<'t> {
     /// Returns the number that Python takes at `node`; a replay returns the number recorded there.
     pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
         let file = self.file();
+        let is_branch = kind == Taken::Branch;
         if kind == Taken::Turns && !self.examples.is_empty() && self.quiet == 0 {
             self.loops.push((file, node));
         }
         let Some(record) = &mut self.record else { return number };
+        record.has_branches |= is_branch;
         let Some(at) = record.at else {
             record.numbers.push((file, node.id(), number));
             return number;
@@ -41,6 +39,11 @@ impl<'t> Machine<'t> {
             }
             _ => number,
         }
+    }
+
+    /// Returns the float that Python takes at `node`; a replay returns the float recorded there.
+    pub fn taken_float(&mut self, node: Node<'t>, number: f64) -> f64 {
+        f64::from_bits(self.taken(Taken::Float, node, number.to_bits().cast_signed()).cast_unsigned())
     }
 
     /// Records a reshape with an inferred size after the first one.
@@ -88,22 +91,31 @@ impl<'t> Machine<'t> {
             argument.name.as_deref() == Some("dynamo") && argument.value == Value::Bool(false)
         });
         self.record = Some(Record::default());
+        let budget = self.steps_left();
         if self.quiet_run(model, values.to_vec(), args).is_err() {
             self.record = None;
             return;
         }
+        let cost = budget - self.steps_left();
         let record = self.record.take().unwrap_or_default();
         let mut failures = vec![];
         let mut tried = 0;
         let mut varying = vec![];
-        for smaller in [false, true] {
-            let Some(changed) = resized(values, &axes, smaller) else { continue };
-            tried += 1;
+        for resizing in [Resizing::Larger, Resizing::Smaller, Resizing::Odd] {
+            // Other sizes than multiples matter only for branches, such as `if n % 2 == 1`.
+            let is_odd = resizing == Resizing::Odd;
+            if is_odd && !(is_traced && record.has_branches && self.steps_left() / 4 > cost) {
+                continue;
+            }
+            let Some(changed) = resized(values, &axes, resizing) else { continue };
+            tried += usize::from(!is_odd);
             self.record = Some(Record::default());
             let natural = self.quiet_run(model, changed.clone(), args);
             let seen = self.record.take().unwrap_or_default();
             match natural {
                 Err(Stop::Exhausted) => return,
+                // The model may require multiples of a number.
+                Err(Stop::Raised(_)) if is_odd => {}
                 Err(Stop::Raised(raised)) => failures.extend(raised.finding.map(|finding| (finding, seen))),
                 Ok(natural) if is_traced => {
                     let numbers = record.numbers.clone();
@@ -118,7 +130,12 @@ impl<'t> Machine<'t> {
                         Err(Stop::Raised(_)) => true,
                         Err(Stop::Exhausted) => return,
                     };
+                    let failure = match replayed {
+                        Err(Stop::Raised(raised)) => raised.finding.map(|finding| finding.message),
+                        _ => None,
+                    };
                     self.report_taken(&replay, differs);
+                    self.report_branch(&replay, differs, failure);
                 }
                 Ok(_) => {}
             }
@@ -135,7 +152,15 @@ impl<'t> Machine<'t> {
             && let Some((finding, seen)) = failures.into_iter().next()
         {
             let fixed = seen.reshapes.iter().rev().find(|one| one.is_fixed(&record.reshapes));
-            self.report_fixed(finding, fixed.map(|one| (one.file, one.node)));
+            let fixed = fixed.map(|one| (one.file, one.node)).filter(|(file, _)| *file == 0);
+            let batches: Vec<i64> = values
+                .iter()
+                .zip(&axes)
+                .filter(|(_, axes)| axes.iter().any(|(axis, _)| *axis == 0))
+                .filter_map(|(value, _)| value.tensor()?.dim(0))
+                .collect();
+            let origin = self.batch_origin(&batches, &record.sizes, &seen.sizes, &finding);
+            self.report_fixed(finding, fixed.or(origin));
         }
     }
 
@@ -181,192 +206,4 @@ impl<'t> Machine<'t> {
             },
         }
     }
-
-    /// Reports numbers that are constants in a traced graph although their axis is dynamic.
-    fn report_taken(&mut self, replay: &Record<'t>, differs: bool) {
-        for (kind, file, node, number) in &replay.differing {
-            let (rule, message, help) = match kind {
-                Taken::Branch => continue,
-                Taken::Length => (
-                    rule_ids::BAKED_SHAPE,
-                    format!(
-                        "`{}` fixes the length of its keys at {number}, but the axis is dynamic",
-                        one_line(*node, self.source(*file))
-                    ),
-                    "export with `dynamo=True`, which keeps the length dynamic",
-                ),
-                Taken::Turns => {
-                    let part = |name| {
-                        field(*node, name).map_or(String::new(), |part| one_line(part, self.source(*file)))
-                    };
-                    let head = match node.kind() {
-                        "while_statement" => format!("while {}", part("condition")),
-                        "call" => one_line(*node, self.source(*file)),
-                        _ => format!("for {} in {}", part("left"), part("right")),
-                    };
-                    (
-                        rule_ids::UNROLLED_LOOP,
-                        match node.kind() {
-                            "while_statement" => {
-                                format!("`{head}` is unrolled for the example, but a size in it is dynamic")
-                            }
-                            _ => {
-                                let items = counted(*number, "item");
-                                format!("`{head}` is fixed at {items}, but its length is dynamic")
-                            }
-                        },
-                        "compute the whole axis at once, or use a layer that exports as one operator",
-                    )
-                }
-                Taken::Number => (
-                    rule_ids::BAKED_SHAPE,
-                    format!(
-                        "`{}` fixes {number}, a size of the example, but the axis is dynamic",
-                        one_line(*node, self.source(*file))
-                    ),
-                    "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`",
-                ),
-            };
-            let level = if differs || *kind == Taken::Length { Level::Error } else { Level::Warning };
-            let place = Place::Source(self.place(*file, *node));
-            let finding = rule.at(level).finding(message, place);
-            let note = "the tracing exporter records Python numbers as constants";
-            if *file == 0 {
-                self.tell([finding.note(note).help(help)]);
-            }
-        }
-    }
-
-    /// Reports a model that fails at other sizes of its dynamic axes.
-    fn report_fixed(&mut self, failure: Finding, reshape: Option<(usize, Node<'t>)>) {
-        let failed = failure.source.clone();
-        let reshape = reshape.filter(|(file, _)| *file == 0);
-        let (place, what) = match reshape {
-            Some((file, node)) => (Some(self.place(file, node)), one_line(node, self.source(file))),
-            None => (
-                failed.clone(),
-                failed
-                    .as_ref()
-                    .and_then(|place| place.code.clone())
-                    .map_or(String::new(), |code| code.trim().to_owned()),
-            ),
-        };
-        let Some(place) = place else { return };
-        let message = format!("`{what}` works only for the sizes of the example, but an axis is dynamic");
-        let mut finding =
-            rule_ids::BAKED_SHAPE.at(Level::Error).finding(message, Place::Source(place.clone()));
-        finding = finding
-            .note(format!("at another size, {}", failure.message))
-            .help("take sizes from the tensor: `x.shape[0]`, `x.flatten(1)`, `-1` for one axis");
-        if let Some(failed) = failed.filter(|failed| failed.line != place.line) {
-            finding = finding.related(Place::Source(failed), "fails here");
-        }
-        self.tell([finding]);
-    }
-
-    /// Returns, for each positional example, the axes that a call declares dynamic, with their names.
-    fn requested_axes(
-        &mut self,
-        model: &Value<'t>,
-        call: &ExportCall<'t>,
-        values: &[Value<'t>],
-    ) -> Vec<Vec<(i64, Value<'t>)>> {
-        let count = values.len();
-        let argument = |name: &str| {
-            let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some(name));
-            named.map(|argument| argument.value.clone())
-        };
-        let mut found = vec![vec![]; count];
-        if let Some(axes) = argument("dynamic_axes") {
-            let names = argument("input_names").and_then(|names| self.items(&names)).unwrap_or_default();
-            // `input_names` has no names for arguments that are `None`.
-            let inputs: Vec<usize> = (0..count).filter(|at| values[*at] != Value::None).collect();
-            for (name, axes) in self.entries(&axes).unwrap_or_default() {
-                let at = names.iter().position(|known| *known == name);
-                if let Some(at) = at.and_then(|at| inputs.get(at)) {
-                    found[*at] = self.axis_list(&axes);
-                }
-            }
-        }
-        let Some(shapes) = argument("dynamic_shapes") else { return found };
-        let parameters = self.forward_parameters(model).unwrap_or_default();
-        match self.entries(&shapes) {
-            Some(entries) => {
-                for (name, axes) in entries {
-                    let at = parameters.iter().position(|parameter| name.text() == Some(parameter.name));
-                    if let Some(at) = at.filter(|at| *at < count) {
-                        found[at] = self.axis_list(&axes);
-                    }
-                }
-            }
-            None => {
-                for (at, axes) in self.items(&shapes).unwrap_or_default().iter().enumerate().take(count) {
-                    found[at] = self.axis_list(axes);
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the axes of an entry, which is a dictionary, a list of numbers, or a list of names.
-    fn axis_list(&self, axes: &Value<'t>) -> Vec<(i64, Value<'t>)> {
-        if let Some(entries) = self.entries(axes) {
-            let given = entries.into_iter().filter(|(_, name)| is_dynamic(name));
-            return given.filter_map(|(axis, name)| Some((axis.int()?, name))).collect();
-        }
-        let items = self.items(axes).unwrap_or_default();
-        if items.iter().all(|item| matches!(item, Value::Int(_))) {
-            // Listed axes are dynamic, without a name.
-            return items.iter().filter_map(|axis| Some((axis.int()?, Value::Unknown))).collect();
-        }
-        (0i64..).zip(items).filter(|(_, name)| is_dynamic(name)).collect()
-    }
-}
-
-/// Returns true if an entry of `dynamic_shapes` makes an axis dynamic for certain.
-fn is_dynamic(dim: &Value) -> bool {
-    match dim {
-        Value::None | Value::Int(_) | Value::Unknown => false,
-        Value::Name(path) => path.ends_with(".DYNAMIC"),
-        _ => true,
-    }
-}
-
-/// Returns examples with changed sizes of dynamic axes, or `None` if no dynamic axis has a known size.
-fn resized<'t>(
-    values: &[Value<'t>],
-    axes: &[Vec<(i64, Value<'t>)>],
-    smaller: bool,
-) -> Option<Vec<Value<'t>>> {
-    let mut changed = values.to_vec();
-    let mut any = false;
-    // An axis that has the same name as the first axis of an input is resized like a batch, too.
-    let batches: Vec<&Value<'t>> = axes
-        .iter()
-        .flatten()
-        .filter(|(axis, name)| *axis == 0 && matches!(name, Value::Str(_) | Value::Object(_)))
-        .map(|(_, name)| name)
-        .collect();
-    for (value, axes) in changed.iter_mut().zip(axes) {
-        let Value::Tensor(tensor) = value else { continue };
-        let Some(mut shape) = tensor.shape.clone() else { continue };
-        for (axis, name) in axes {
-            let size = usize::try_from(*axis).ok().and_then(|axis| shape.get_mut(axis));
-            let Some(Some(size)) = size else { continue };
-            // The batch may have any size. Strides and windows often require multiples of a number, so
-            // other axes are doubled or halved (odd sizes: reduced by 1).
-            *size = match (*axis == 0 || batches.contains(&name), smaller) {
-                (true, false) => *size + 1,
-                (true, true) => *size + 2,
-                (_, false) => *size * 2,
-                (_, true) if *size % 2 == 0 => *size / 2,
-                (_, true) if *size > 1 => *size - 1,
-                _ => *size,
-            };
-            any = true;
-        }
-        let shape = Some(shape);
-        *value = Value::Tensor(Rc::new(Tensor { shape, data: None, ..(**tensor).clone() }));
-    }
-    any.then_some(changed)
 }

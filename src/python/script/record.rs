@@ -9,6 +9,8 @@ use super::tensor::Dim;
 pub enum Taken {
     /// A number from a call such as `int(n)` or `len(x)`.
     Number,
+    /// A float from a call such as `math.log(n)`, recorded as its bits.
+    Float,
     /// The number of iterations of a loop.
     Turns,
     /// The condition of a branch.
@@ -28,6 +30,19 @@ pub struct Record<'t> {
     pub differing: Vec<(Taken, usize, Node<'t>, i64)>,
     /// Reshapes to a shape with -1 after its first size, in the order of evaluation.
     pub reshapes: Vec<Reshape<'t>>,
+    /// Sizes that calls give to new tensors, in the order of evaluation.
+    pub sizes: Vec<SizeOrigin<'t>>,
+    /// Whether a condition decided a branch.
+    pub has_branches: bool,
+}
+
+/// The size of an axis of a new tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeOrigin<'t> {
+    pub file: usize,
+    /// The expression of the size; for a parameter, the argument of the outermost call that passes it.
+    pub node: Node<'t>,
+    pub size: i64,
 }
 
 /// A reshape to a shape with -1 after its first size.

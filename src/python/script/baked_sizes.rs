@@ -1,0 +1,195 @@
+//! Findings about sizes and branches that an export makes constant although their axis is dynamic.
+
+use tree_sitter::Node;
+
+use crate::diag::counted;
+use crate::diag::{Finding, Level, Place, rule_ids};
+
+use super::super::syntax::{field, line, one_line, text, within};
+use super::machine::Machine;
+use super::record::{Record, SizeOrigin, Taken};
+
+impl<'t> Machine<'t> {
+    /// Reports numbers that are constants in a traced graph although their axis is dynamic.
+    pub fn report_taken(&mut self, replay: &Record<'t>, differs: bool) {
+        for (kind, file, node, number) in &replay.differing {
+            let (rule, message, help) = match kind {
+                Taken::Branch => continue,
+                Taken::Length => (
+                    rule_ids::BAKED_SHAPE,
+                    format!(
+                        "`{}` fixes the length of its keys at {number}, but the axis is dynamic",
+                        one_line(*node, self.source(*file))
+                    ),
+                    "export with `dynamo=True`, which keeps the length dynamic",
+                ),
+                Taken::Turns => {
+                    let part = |name| {
+                        field(*node, name).map_or(String::new(), |part| one_line(part, self.source(*file)))
+                    };
+                    let head = match node.kind() {
+                        "while_statement" => format!("while {}", part("condition")),
+                        "call" => one_line(*node, self.source(*file)),
+                        _ => format!("for {} in {}", part("left"), part("right")),
+                    };
+                    (
+                        rule_ids::UNROLLED_LOOP,
+                        match node.kind() {
+                            "while_statement" => {
+                                format!("`{head}` is unrolled for the example, but a size in it is dynamic")
+                            }
+                            _ => {
+                                let items = counted(*number, "item");
+                                format!("`{head}` is fixed at {items}, but its length is dynamic")
+                            }
+                        },
+                        "compute the whole axis at once, or use a layer that exports as one operator",
+                    )
+                }
+                Taken::Float if self.keeps_scripts(*file) || self.is_only_shown(*node, *file) => continue,
+                Taken::Number | Taken::Float => (
+                    rule_ids::BAKED_SHAPE,
+                    format!(
+                        "`{}` fixes {}, but the axis is dynamic",
+                        one_line(*node, self.source(*file)),
+                        match kind {
+                            Taken::Float => format!(
+                                "{:.4}, a number from a size of the example",
+                                f64::from_bits(number.cast_unsigned())
+                            ),
+                            _ => format!("{number}, a size of the example"),
+                        }
+                    ),
+                    "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`",
+                ),
+            };
+            let level = if differs || *kind == Taken::Length { Level::Error } else { Level::Warning };
+            let place = Place::Source(self.place(*file, *node));
+            let finding = rule.at(level).finding(message, place);
+            let note = "the tracing exporter records Python numbers as constants";
+            if *file == 0 {
+                self.tell([finding.note(note).help(help)]);
+            }
+        }
+    }
+
+    /// Reports a model that fails at other sizes of its dynamic axes.
+    pub fn report_fixed(&mut self, failure: Finding, origin: Option<(usize, Node<'t>)>) {
+        let failed = failure.source.clone();
+        let (place, what) = match origin {
+            Some((file, node)) => (Some(self.place(file, node)), self.statement_text(file, node)),
+            None => (
+                failed.clone(),
+                failed
+                    .as_ref()
+                    .and_then(|place| place.code.clone())
+                    .map_or(String::new(), |code| code.trim().to_owned()),
+            ),
+        };
+        let Some(place) = place else { return };
+        let message = format!("`{what}` works only for the sizes of the example, but an axis is dynamic");
+        let mut finding =
+            rule_ids::BAKED_SHAPE.at(Level::Error).finding(message, Place::Source(place.clone()));
+        finding = finding
+            .note(format!("at another size, {}", failure.message))
+            .help("take sizes from the tensor: `x.shape[0]`, `x.flatten(1)`, `-1` for one axis");
+        if let Some(failed) = failed.filter(|failed| (&failed.file, failed.line) != (&place.file, place.line))
+        {
+            finding = finding.related(Place::Source(failed), "fails here");
+        }
+        self.tell([finding]);
+    }
+
+    /// Reports a branch on a dynamic size, if the exported branch fails or has other results at another size.
+    pub fn report_branch(&mut self, replay: &Record<'t>, differs: bool, failure: Option<String>) {
+        let mut differing = replay.differing.iter().map(|(kind, file, node, _)| (*kind, *file, *node));
+        let Some((Taken::Branch, 0, condition)) = differing.next() else { return };
+        // With several differences, another one may be the cause.
+        if !differs || self.keeps_scripts(0) || differing.any(|other| other != (Taken::Branch, 0, condition))
+        {
+            return;
+        }
+        let shown = one_line(condition, self.source(0));
+        let message =
+            format!("`{shown}` depends on a dynamic size: only the branch of the example is exported");
+        let level = if failure.is_some() { Level::Error } else { Level::Warning };
+        let note = match failure {
+            Some(failure) => format!("at another size, the exported branch fails: {failure}"),
+            None => "at another size, the exported branch returns another shape than PyTorch".to_owned(),
+        };
+        let place = Place::Source(self.place(0, condition));
+        let finding = rule_ids::TRACED_BRANCH.at(level).finding(message, place).note(note);
+        self.tell([finding
+            .help("avoid the branch: pad by `-n % k`, or slice (a slice stops at the end of the axis)")]);
+    }
+
+    /// Returns the expression of a constant that equals the batch of the example and causes a failure.
+    ///
+    /// `example` are the sizes of new tensors in a run on the example, and `other` those in a run that fails.
+    pub fn batch_origin(
+        &self,
+        batches: &[i64],
+        example: &[SizeOrigin<'t>],
+        other: &[SizeOrigin<'t>],
+        failure: &Finding,
+    ) -> Option<(usize, Node<'t>)> {
+        let is_named = |size: i64| {
+            let number = size.to_string();
+            failure.message.split(|letter: char| !letter.is_ascii_digit()).any(|word| word == number)
+        };
+        let is_cause =
+            |one: &&SizeOrigin<'t>| one.size > 1 && batches.contains(&one.size) && is_named(one.size);
+        let origin = other.iter().filter(is_cause).rfind(|one| example.contains(one))?;
+        Some((origin.file, origin.node))
+    }
+
+    /// Returns the text of a call, or of the statement around another expression, on one line.
+    fn statement_text(&self, file: usize, node: Node<'t>) -> String {
+        if node.kind() == "call" {
+            return one_line(node, self.source(file));
+        }
+        let around = std::iter::successors(Some(node), Node::parent);
+        let statement = around.into_iter().find(|node| node.kind().ends_with("_statement"));
+        let statement = statement.filter(|one| line(*one) == line(node) && one.kind() != "with_statement");
+        one_line(statement.unwrap_or(node), self.source(file))
+    }
+
+    /// Returns true if a file may contain functions of TorchScript, whose control flow the exporter keeps.
+    fn keeps_scripts(&self, file: usize) -> bool {
+        self.source(file).contains("jit.script") || self.source(file).contains("script_if_tracing")
+    }
+
+    /// Returns true if a number is only printed or checked.
+    fn is_only_shown(&self, node: Node<'t>, file: usize) -> bool {
+        let source = self.source(file);
+        if is_shown(node, source) {
+            return true;
+        }
+        let around: Vec<Node<'t>> = std::iter::successors(node.parent(), Node::parent).collect();
+        let assignment = around.iter().find(|node| node.kind() == "assignment");
+        let function = around.iter().find(|node| node.kind() == "function_definition");
+        let (Some(assignment), Some(function)) = (assignment, function) else { return false };
+        let Some(target) = field(*assignment, "left").filter(|left| left.kind() == "identifier") else {
+            return false;
+        };
+        let name = text(target, source);
+        within(*function)
+            .into_iter()
+            .filter(|one| one.kind() == "identifier" && text(*one, source) == name && *one != target)
+            .all(|one| is_shown(one, source))
+    }
+}
+
+/// Returns true if an expression is part of a comparison, an assertion, an exception, or a call that prints.
+fn is_shown(node: Node, source: &str) -> bool {
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    around.any(|node| match node.kind() {
+        "assert_statement" | "raise_statement" | "comparison_operator" => true,
+        "call" => {
+            let callee = field(node, "function").map_or("", |callee| text(callee, source));
+            let first = callee.split('.').next().unwrap_or("");
+            matches!(first, "print" | "logging" | "logger" | "log" | "warnings" | "LOGGER")
+        }
+        _ => false,
+    })
+}
