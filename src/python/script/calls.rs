@@ -161,6 +161,7 @@ impl<'t> Machine<'t> {
 
     /// Forgets the state of the objects that are passed to an unknown function.
     pub fn havoc(&mut self, args: &Args<'t>) {
+        self.forget_files(args);
         let all: Vec<Value<'t>> = args.all().cloned().collect();
         for value in all {
             self.forget(&value);

@@ -117,8 +117,12 @@ impl<'t> Machine<'t> {
 
     fn remove_entry(&mut self, reference: Ref, key: &Value<'t>) {
         if let Object::Dict(dict) = self.heap.get_mut(reference) {
-            dict.entries.retain(|(known, _)| known != key);
-            dict.open |= !is_key(key);
+            if is_key(key) {
+                dict.entries.retain(|(known, _)| known != key);
+            } else {
+                dict.entries.clear();
+                dict.open = true;
+            }
         }
     }
 }

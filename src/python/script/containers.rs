@@ -92,6 +92,10 @@ impl<'t> Machine<'t> {
                 dict.set(key, value);
             } else {
                 dict.open = true;
+                // The unknown key may be that of any entry.
+                for (_, known) in &mut dict.entries {
+                    *known = Value::Unknown;
+                }
             }
         }
     }

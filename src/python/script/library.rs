@@ -6,6 +6,7 @@ use super::calls::Args;
 use super::export;
 use super::faults::Fault;
 use super::machine::{Eval, Machine, Raised, Stop};
+use super::model_file::SESSION;
 use super::record::Taken;
 use super::release::Release;
 use super::tensor::DType;
@@ -185,8 +186,12 @@ impl<'t> Machine<'t> {
         if is_ultralytics_model(path) {
             return Ok(self.instance(path, vec![], true));
         }
+        self.note_files(path, args);
         if path.contains("register_custom_op_symbolic") {
             self.has_symbolics = true;
+        }
+        if path == SESSION {
+            return Ok(self.session(args));
         }
         if let Some(name) = path.strip_prefix("torch.") {
             return self.torch_call(path, name, args);
@@ -352,7 +357,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns a copy of an object and of the objects below it.
-    fn copied(&mut self, value: &Value<'t>) -> Value<'t> {
+    pub fn copied(&mut self, value: &Value<'t>) -> Value<'t> {
         let mut copies = rustc_hash::FxHashMap::default();
         self.copy(value, &mut copies, 0)
     }

@@ -13,8 +13,8 @@ use super::coverage::Coverage;
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
+use super::model_file::ModelFile;
 use super::pinned;
-use super::record::Record;
 use super::ranges::range_items;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
@@ -115,9 +115,13 @@ pub struct Machine<'t> {
     pub findings: Vec<Finding>,
     /// The release of PyTorch that the script is for.
     pub release: Release,
-    /// Values that `torch.save` wrote, by path.
+    /// Dictionaries that `torch.save` wrote, by path.
     pub saved: FxHashMap<Rc<str>, Value<'t>>,
     /// Calls of exporters, in the order of their evaluation.
+    /// Models that exporters wrote, by path.
+    pub models: FxHashMap<Rc<str>, Rc<ModelFile<'t>>>,
+    /// Models of the sessions of ONNX Runtime.
+    pub sessions: FxHashMap<Ref, Rc<ModelFile<'t>>>,
     pub exports: Vec<ExportCall<'t>>,
     /// Whether a budget was exhausted.
     pub exhausted: bool,
@@ -171,6 +175,8 @@ impl<'t> Machine<'t> {
             exports: vec![],
             exhausted: false,
             record: None,
+            models: FxHashMap::default(),
+            sessions: FxHashMap::default(),
             is_program: false,
             has_symbolics: false,
             loops: vec![],
@@ -320,6 +326,11 @@ impl<'t> Machine<'t> {
     pub fn write(&mut self, tensor: &Tensor<'t>) {
         self.changed.insert(tensor.memory);
     }
+    /// Returns true if the script wrote to a tensor.
+    pub fn is_changed(&self, tensor: &Tensor<'t>) -> bool {
+        self.changed.contains(&tensor.memory)
+    }
+
 
     /// Returns a new list.
     pub fn list(&mut self, items: Vec<Value<'t>>) -> Value<'t> {

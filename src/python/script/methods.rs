@@ -32,6 +32,9 @@ impl<'t> Machine<'t> {
                     if instance.class.path() == Some(super::torch::ARRAY) {
                         return self.array_method(object, name, args);
                     }
+                    if instance.class.path() == Some(super::model_file::SESSION) {
+                        return self.session_method(object, name, args);
+                    }
                     if instance.class.path() == Some(super::torch::GENERATOR) {
                         return Ok(self.numpy_call(&format!("random.{name}"), args));
                     }
@@ -55,6 +58,7 @@ impl<'t> Machine<'t> {
                     if self.is_module(object) == Some(true) {
                         return self.module_method(object, name, args);
                     }
+                    self.forget_files(args);
                     if !matches!(name, "parse_args" | "module" | "run_decompositions" | "save" | "optimize") {
                         self.havoc(args);
                     }

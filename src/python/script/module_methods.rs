@@ -82,12 +82,12 @@ impl<'t> Machine<'t> {
             "children" | "named_children" | "values" | "items" | "keys" => {
                 return Ok(self.children_of(module, name));
             }
-            "state_dict" => return Ok(self.dict(vec![], true)),
+            "state_dict" => return Ok(self.state_dict(module)),
             "compile" => {
                 self.set_attribute(module, "_compiled_call_impl", Value::Bool(true));
                 return Ok(Value::None);
             }
-            "load_state_dict" => return Ok(self.instance(LOADED_KEYS, vec![], true)),
+            "load_state_dict" => return self.load_state_dict(module, args),
             "named_parameters"
             | "named_modules"
             | "get_submodule"

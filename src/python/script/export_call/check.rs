@@ -15,6 +15,8 @@ pub struct Check<'c, 'm, 't> {
     pub findings: Vec<Finding>,
     /// The fault for which the call raises before it runs the model.
     pub raised: Option<Finding>,
+    /// Positions of the examples for which the exporter writes no input.
+    pub dropped: Vec<usize>,
 }
 
 /// A finding about a call.
@@ -68,7 +70,7 @@ impl<'t> Words<'t> {
 impl<'c, 'm, 't> Check<'c, 'm, 't> {
     /// Returns the state of the checks of a call, without findings.
     pub fn new(machine: &'m mut Machine<'t>, request: &'c Request<'c, 't>) -> Self {
-        Check { machine, request, findings: vec![], raised: None }
+        Check { machine, request, findings: vec![], raised: None, dropped: vec![] }
     }
 
     /// Adds a finding.

@@ -4,6 +4,7 @@ mod adjust;
 mod arguments;
 mod axes;
 mod check;
+mod file_inputs;
 mod inputs;
 mod model;
 mod names;
@@ -20,6 +21,7 @@ use crate::diag::Finding;
 
 use super::exporting::ExportCall;
 use super::machine::Machine;
+use super::model_file::ModelFile;
 use super::value::Value;
 pub use adjust::{Way, adjust};
 
@@ -33,6 +35,16 @@ pub struct Checked {
     pub findings: Vec<Finding>,
     /// The fault for which the call certainly raises.
     pub raised: Option<Finding>,
+}
+
+/// Result of the checks after the model ran.
+#[derive(Debug)]
+pub struct Written<'t> {
+    pub findings: Vec<Finding>,
+    /// Path of the file that the call writes.
+    pub path: Option<Value<'t>>,
+    /// The model in the file, if it is known.
+    pub model: Option<ModelFile<'t>>,
 }
 
 /// Checks a call before the model runs.
@@ -58,11 +70,12 @@ pub fn before<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>) -> Checked {
 }
 
 /// Checks a call after the model ran on the example. `outputs` is the result of `forward`, or unknown.
-pub fn after<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>, outputs: &Value<'t>) -> Checked {
+pub fn after<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>, outputs: &Value<'t>) -> Written<'t> {
     let request = Request::new(machine, call);
     let mut check = Check::new(machine, &request);
     check.outputs(outputs);
-    Checked { findings: check.findings, raised: check.raised }
+    let model = check.model_file();
+    Written { findings: check.findings, path: request.value("f").cloned(), model }
 }
 
 /// Returns true if a call certainly exports with `dynamo=True`.

@@ -112,6 +112,7 @@ impl<'t> Check<'_, '_, 't> {
             if input.value.tensor().is_none() || is_used {
                 continue;
             }
+            self.dropped.push(place);
             let shown = names.get(place).cloned().unwrap_or_else(|| parameter.name.to_owned());
             let node = request.node("args");
             let words =

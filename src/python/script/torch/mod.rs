@@ -118,21 +118,8 @@ impl<'t> Machine<'t> {
                 let names = args.values();
                 return Ok(Value::tuple(names.iter().map(|name| self.dimension(args, Some(name))).collect()));
             }
-            "save" => {
-                if let (Some(saved), Some(Value::Str(path))) = (args.get(0, "obj"), args.get(1, "f")) {
-                    self.saved.insert(path.clone(), saved.clone());
-                }
-                return Ok(Value::None);
-            }
-            "load" => {
-                let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(path));
-                // By default (`weights_only=True`), `torch.load` loads a dictionary, but no module.
-                let is_dict = |saved: &&Value<'t>| {
-                    saved.object().is_some_and(|object| self.heap.dict(object).is_some())
-                };
-                let saved = saved.filter(is_dict);
-                return Ok(saved.cloned().unwrap_or_default());
-            }
+            "save" => return Ok(self.save(args)),
+            "load" => return Ok(self.load(args)),
             "set_autocast_enabled" | "set_autocast_dtype" | "set_autocast_cpu_enabled" => {
                 self.set_autocast(name, args);
                 return Ok(Value::None);

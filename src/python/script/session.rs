@@ -1,0 +1,177 @@
+//! Sessions of ONNX Runtime on the files that the script exports.
+
+use std::rc::Rc;
+
+use super::calls::Args;
+use super::faults::Fault;
+use super::machine::{Eval, Machine, Stop};
+use super::model_file::{FileInput, ModelFile, SESSION, file_key};
+use super::tensor::{differ, shown};
+use super::value::Value;
+use crate::diag::Place;
+use crate::diag::rule_ids;
+
+/// Functions, by the start of their paths, that do not write the files whose paths they get.
+const READERS: [&str; 22] = [
+    "torch.",
+    "onnx.load",
+    "onnx.checker.",
+    "onnx.shape_inference.infer_shapes_path",
+    "onnxruntime.InferenceSession",
+    "numpy.",
+    "os.path.",
+    "os.fspath",
+    "os.makedirs",
+    "os.stat",
+    "pathlib.",
+    "logging.",
+    "time.",
+    "math.",
+    "argparse.",
+    "json.",
+    "print",
+    "len",
+    "str",
+    "repr",
+    "isinstance",
+    "format",
+];
+
+impl<'t> Machine<'t> {
+    /// Records the model that an export writes to `path`.
+    pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<ModelFile<'t>>) {
+        match path {
+            Some(Value::Str(path)) => {
+                let path = file_key(path);
+                self.models.remove(&path);
+                if let Some(model) = model.filter(|_| self.doubt == 0) {
+                    self.models.insert(path, Rc::new(model));
+                }
+            }
+            None | Some(Value::None) => {}
+            // An unknown path may be that of any file.
+            Some(_) => self.models.clear(),
+        }
+    }
+
+    /// Forgets the contents of files that a library function may write.
+    pub fn note_files(&mut self, path: &str, args: &Args<'t>) {
+        if path.starts_with("subprocess.") || matches!(path, "os.system" | "os.chdir") {
+            self.models.clear();
+            self.saved.clear();
+        } else if !READERS.iter().any(|reader| path.starts_with(reader)) {
+            self.forget_files(args);
+        }
+    }
+
+    /// Creates a session.
+    pub fn session(&mut self, args: &Args<'t>) -> Value<'t> {
+        let path = args.get(0, "path_or_bytes").and_then(Value::text).map(file_key);
+        let Some(model) = path.and_then(|path| self.models.get(&path).cloned()) else {
+            return Value::Unknown;
+        };
+        let session = self.instance(SESSION, vec![], true);
+        if let Value::Object(object) = session {
+            self.sessions.insert(object, model);
+        }
+        session
+    }
+
+    /// Calls a method of a session.
+    pub fn session_method(&mut self, session: &Value<'t>, name: &str, args: &Args<'t>) -> Eval<'t> {
+        let model = session.object().and_then(|object| self.sessions.get(&object)).cloned();
+        let Some(model) = model else { return Ok(Value::Unknown) };
+        match name {
+            "run" => {
+                let feed = args.get(1, "input_feed").cloned().unwrap_or_default();
+                self.check_feed(&model, &feed, args)?;
+                Ok(Value::Unknown)
+            }
+            "get_inputs" if model.is_complete => {
+                let inputs: Vec<Value<'t>> = model
+                    .inputs
+                    .iter()
+                    .filter(|input| !input.is_dropped)
+                    .map(|input| Value::str(&input.name))
+                    .collect();
+                let inputs = inputs
+                    .into_iter()
+                    .map(|name| self.instance("onnxruntime.NodeArg", vec![("name", name)], true))
+                    .collect();
+                Ok(self.list(inputs))
+            }
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    /// Reports an array that a session refuses.
+    fn check_feed(&self, model: &ModelFile<'t>, feed: &Value<'t>, args: &Args<'t>) -> Result<(), Stop> {
+        let dict = feed.object().and_then(|object| self.heap.dict(object)).filter(|dict| !dict.open);
+        for (key, value) in dict.iter().flat_map(|dict| &dict.entries) {
+            let Value::Str(key) = key else { continue };
+            let fault = match model.inputs.iter().find(|input| input.name == *key) {
+                Some(input) if input.is_dropped => Fault {
+                    rule: rule_ids::UNUSED_INPUT,
+                    ..Fault::shape(
+                        format!("the session gets `{key}`, but the file has no such input"),
+                        format!("remove `{key}` from the inputs, or use it in `forward`"),
+                    )
+                },
+                Some(input) => match self.refused(input, value) {
+                    Some(fault) => fault,
+                    None => continue,
+                },
+                None if model.is_complete => {
+                    let names: Vec<String> =
+                        model.inputs.iter().map(|input| format!("`{}`", input.name)).collect();
+                    Fault {
+                        rule: rule_ids::UNKNOWN_AXIS_NAME,
+                        ..Fault::shape(
+                            format!("the session gets `{key}`, but the file has no such input"),
+                            format!("use the names of `input_names`: {}", names.join(", ")),
+                        )
+                    }
+                }
+                None => continue,
+            };
+            let fault =
+                Fault { kind: "InvalidArgument", note: "ONNX Runtime raises InvalidArgument", ..fault };
+            let mut stop = self.fault(args.node, fault);
+            if let Stop::Raised(raised) = &mut stop {
+                let export = Place::Source(self.place(model.export.0, model.export.1));
+                raised.finding = raised.finding.take().map(|finding| finding.related(export, "the export"));
+            }
+            return Err(stop);
+        }
+        Ok(())
+    }
+
+    /// Returns the fault of an array whose shape or dtype an input does not have.
+    fn refused(&self, input: &FileInput, value: &Value<'t>) -> Option<Fault> {
+        let array = self.array_tensor(value)?;
+        let name = &input.name;
+        if let (Some(expected), Some(given)) = (&input.shape, &array.shape)
+            && differ(expected, given)
+        {
+            return Some(Fault::shape(
+                format!(
+                    "the session gets `{name}` of shape {}, but the file fixes {}",
+                    shown(given),
+                    shown(expected)
+                ),
+                "declare the axis in `dynamic_axes`, or feed the size of the example",
+            ));
+        }
+        let (expected, given) = (input.dtype?, array.dtype?);
+        (expected != given).then(|| {
+            Fault::dtype(
+                format!(
+                    "the session gets `{name}` of dtype {}, but the file expects {}",
+                    given.name(),
+                    expected.name()
+                ),
+                format!("convert the array: `.astype(np.{})`", expected.name()),
+            )
+        })
+    }
+}

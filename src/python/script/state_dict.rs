@@ -1,0 +1,214 @@
+//! State dictionaries: `state_dict`, `torch.save`, `torch.load` and `load_state_dict`.
+
+use std::rc::Rc;
+
+use super::calls::Args;
+use super::faults::Fault;
+use super::library::is_module_attribute;
+use super::machine::{Eval, Machine};
+use super::model_file::file_key;
+use super::module_methods::LOADED_KEYS;
+use super::tensor::{Role, Tensor, differ, shown};
+use super::value::Value;
+use crate::diag::rule_ids;
+
+/// Layers of `torch.nn` whose parameters have the names of the attributes that the interpreter sets.
+const LAYERS: [&str; 15] = [
+    "Module",
+    "Sequential",
+    "ModuleList",
+    "ModuleDict",
+    "DataParallel",
+    "Linear",
+    "Bilinear",
+    "Embedding",
+    "EmbeddingBag",
+    "LayerNorm",
+    "RMSNorm",
+    "PReLU",
+    "LSTM",
+    "GRU",
+    "RNN",
+];
+
+/// Code that may change the names or the shapes in a state dictionary.
+const CHANGES: [&str; 8] = [
+    "state_dict_hook",
+    "state_dict_pre_hook",
+    "state_dict_post_hook",
+    "_from_state_dict",
+    "_to_state_dict",
+    "weight_norm",
+    "spectral_norm",
+    "parametriz",
+];
+
+/// Maximum depth of modules whose state is followed.
+const MAX_DEPTH: u32 = 16;
+
+/// Maximum number of parameters in a followed state.
+const MAX_ENTRIES: usize = 2000;
+
+impl<'t> Machine<'t> {
+    /// Returns the result of `state_dict()`: an open dictionary with the parameters that are known.
+    pub fn state_dict(&mut self, module: &Value<'t>) -> Value<'t> {
+        let entries = self.known_state(module).into_iter();
+        let entries = entries.map(|(name, tensor)| {
+            let tensor = Tensor { role: Role::Plain, ..(*tensor).clone() };
+            (Value::str(&name), Value::Tensor(Rc::new(tensor)))
+        });
+        let entries = entries.collect();
+        self.dict(entries, true)
+    }
+
+    /// Returns the parameters of a module whose names and shapes are certain.
+    fn known_state(&self, module: &Value<'t>) -> Vec<(String, Rc<Tensor<'t>>)> {
+        let mut found = vec![];
+        let is_changed = |text: &str| {
+            CHANGES.iter().any(|code| text.contains(code))
+                || text.contains("def state_dict")
+                || text.contains("def load_state_dict")
+        };
+        if !self.files.iter().any(|file| is_changed(&file.text)) {
+            self.add_state(module, "", 0, &mut found);
+        }
+        found
+    }
+
+    fn add_state(
+        &self,
+        module: &Value<'t>,
+        prefix: &str,
+        depth: u32,
+        found: &mut Vec<(String, Rc<Tensor<'t>>)>,
+    ) {
+        let instance = module.object().and_then(|object| self.heap.instance(object));
+        let Some(instance) = instance.filter(|_| depth < MAX_DEPTH && self.names_parameters(module)) else {
+            return;
+        };
+        for (name, value) in &instance.attributes {
+            let path = format!("{prefix}{name}");
+            match value {
+                Value::Tensor(tensor)
+                    if tensor.role == Role::Parameter
+                        && found.len() < MAX_ENTRIES
+                        && !self.is_changed(tensor) =>
+                {
+                    found.push((path, tensor.clone()));
+                }
+                Value::Object(_) if self.is_module(value) == Some(true) => {
+                    self.add_state(value, &format!("{path}."), depth + 1, found);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns true if the attributes of a module have the names of its parameters.
+    fn names_parameters(&self, module: &Value<'t>) -> bool {
+        let class = self.library_class(module).unwrap_or_default();
+        let is_norm = |layer: &str| layer.contains("Norm") && !layer.starts_with("Lazy");
+        let is_convolution = |layer: &str| layer.starts_with("Conv");
+        class.ends_with(".LightningModule")
+            || class
+                .strip_prefix("torch.nn.")
+                .is_some_and(|layer| LAYERS.contains(&layer) || is_norm(layer) || is_convolution(layer))
+    }
+
+    /// Returns true if a module certainly has no parameter or buffer with the key of a state dictionary.
+    fn lacks_key(&self, module: &Value<'t>, key: &str) -> bool {
+        let mut at = module.clone();
+        let mut parts = key.split('.').peekable();
+        while let Some(part) = parts.next() {
+            let instance = at.object().and_then(|object| self.heap.instance(object));
+            let Some(instance) = instance.filter(|one| !one.open && self.names_parameters(&at)) else {
+                return false;
+            };
+            match instance.get(part) {
+                None => return !is_module_attribute(part) && !self.is_patched(part),
+                Some(Value::None) => return true,
+                Some(inner) if parts.peek().is_some() => at = inner.clone(),
+                Some(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// Evaluates `load_state_dict(state)`, which raises for a parameter of another shape or, if strict, of another name.
+    pub fn load_state_dict(&mut self, module: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        let given = args.get(0, "state_dict").and_then(Value::object);
+        let given = given.and_then(|object| self.heap.dict(object)).map(|dict| dict.entries.clone());
+        let mut given = given.unwrap_or_default();
+        // A mismatch of a weight says more than one of a bias.
+        given.sort_by_key(|(key, _)| key.text().is_some_and(|key| key.ends_with("bias")));
+        let own = self.known_state(module);
+        let is_strict =
+            !args.open && matches!(args.get(1, "strict"), None | Some(Value::Bool(true))) && !own.is_empty();
+        for (key, value) in given {
+            let (Value::Str(key), Value::Tensor(loaded)) = (key, value) else { continue };
+            let parameter = own.iter().find(|(name, _)| **name == *key).map(|(_, tensor)| tensor);
+            let shapes = parameter.and_then(|own| own.shape.as_ref()).zip(loaded.shape.as_ref());
+            let fault = match shapes {
+                // An older format stores a parameter without axes in a tensor with one axis.
+                Some((own, loaded)) if !own.is_empty() && differ(own, loaded) => Fault::shape(
+                    format!(
+                        "`load_state_dict` gets `{key}` of shape {}, but the parameter has shape {}",
+                        shown(loaded),
+                        shown(own)
+                    ),
+                    "create the model with the sizes of the saved one",
+                ),
+                None if is_strict && parameter.is_none() && self.lacks_key(module, &key) => Fault {
+                    rule: rule_ids::UNKNOWN_ATTRIBUTE,
+                    ..Fault::shape(
+                        format!("`load_state_dict` gets `{key}`, but the model has no such parameter"),
+                        "load into a model with the same names, or rename the keys",
+                    )
+                },
+                _ => continue,
+            };
+            return Err(self.fault(args.node, fault));
+        }
+        Ok(self.instance(LOADED_KEYS, vec![], true))
+    }
+
+    /// Evaluates `torch.save(value, path)`.
+    pub fn save(&mut self, args: &Args<'t>) -> Value<'t> {
+        let Some(path) = args.get(1, "f").and_then(Value::text).map(file_key) else {
+            // An unknown path may be that of any file.
+            self.saved.clear();
+            return Value::None;
+        };
+        self.saved.remove(&path);
+        // By default (`weights_only=True`), `torch.load` loads a dictionary, but no module.
+        let saved = args.get(0, "obj").cloned();
+        let saved = saved.filter(|saved| self.doubt == 0 && self.is_dict(saved));
+        if let Some(saved) = saved {
+            // The file does not change with the object.
+            let copy = self.copied(&saved);
+            self.saved.insert(path, copy);
+        }
+        Value::None
+    }
+
+    /// Evaluates `torch.load(path)`.
+    pub fn load(&mut self, args: &Args<'t>) -> Value<'t> {
+        let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(&file_key(path)));
+        saved.cloned().map_or(Value::Unknown, |saved| self.copied(&saved))
+    }
+
+    fn is_dict(&self, value: &Value<'t>) -> bool {
+        value.object().is_some_and(|object| self.heap.dict(object).is_some())
+    }
+
+    /// Forgets the contents of the files whose paths are passed to a function that may write them.
+    pub fn forget_files(&mut self, args: &Args<'t>) {
+        for value in args.all() {
+            if let Value::Str(path) = value {
+                let path = file_key(path);
+                self.saved.remove(&path);
+                self.models.remove(&path);
+            }
+        }
+    }
+}
