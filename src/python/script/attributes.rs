@@ -22,7 +22,9 @@ impl<'t> Machine<'t> {
     pub fn attribute_expression(&mut self, node: Node<'t>) -> Eval<'t> {
         let object = self.evaluate_optional(field(node, "object"))?;
         let Some(name) = field(node, "attribute") else { return Ok(Value::Unknown) };
-        self.attribute(&object, self.text(name), node)
+        let value = self.attribute(&object, self.text(name), node)?;
+        self.note_state_read(&value, node);
+        Ok(value)
     }
 
     /// Returns an attribute. A fault is reported at `node`.

@@ -15,6 +15,8 @@ pub struct Coverage {
     /// Whether an export was not followed to the end, or may run other code with other arguments.
     pub is_partial: bool,
     statements: FxHashSet<(usize, usize)>,
+    /// Statements that run under no unknown condition.
+    certain: FxHashSet<(usize, usize)>,
     functions: FxHashSet<(usize, usize)>,
     /// Memories of the examples.
     pub inputs: FxHashSet<u32>,
@@ -23,11 +25,24 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Records a statement that runs.
-    pub fn run(&mut self, file: usize, statement: Node) {
+    /// Records a statement that runs. `is_certain` is false under an unknown condition.
+    pub fn run(&mut self, file: usize, statement: Node, is_certain: bool) {
         if self.is_active {
             self.statements.insert((file, statement.start_byte()));
+            if is_certain {
+                self.certain.insert((file, statement.start_byte()));
+            }
         }
+    }
+
+    /// Returns true if an export certainly ran a statement.
+    pub fn has_certainly_run(&self, file: usize, statement: Node) -> bool {
+        self.certain.contains(&(file, statement.start_byte()))
+    }
+
+    /// Returns true if an export ran a statement, or may have run it.
+    pub fn has_run(&self, file: usize, statement: Node) -> bool {
+        self.statements.contains(&(file, statement.start_byte()))
     }
 
     /// Records a function that runs.

@@ -152,6 +152,10 @@ impl<'t> Machine<'t> {
                     outputs => outputs?,
                 };
                 self.check_operators(&call, &operators);
+                if export_call::is_tracing(self, &call) {
+                    self.report_frozen_state();
+                }
+                self.state_reads.clear();
                 if let Some(values) = values.filter(|_| !is_faulty) {
                     self.run_other_sizes(&model, &call, &values, args);
                 }

@@ -16,6 +16,7 @@ use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::model_file::ModelFile;
 use super::pinned;
 use super::ranges::range_items;
+use super::record::Record;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::value::{Function, Ref, Value};
@@ -117,11 +118,11 @@ pub struct Machine<'t> {
     pub release: Release,
     /// Dictionaries that `torch.save` wrote, by path.
     pub saved: FxHashMap<Rc<str>, Value<'t>>,
-    /// Calls of exporters, in the order of their evaluation.
     /// Models that exporters wrote, by path.
     pub models: FxHashMap<Rc<str>, Rc<ModelFile<'t>>>,
     /// Models of the sessions of ONNX Runtime.
     pub sessions: FxHashMap<Ref, Rc<ModelFile<'t>>>,
+    /// Calls of exporters, in the order of their evaluation.
     pub exports: Vec<ExportCall<'t>>,
     /// Whether a budget was exhausted.
     pub exhausted: bool,
@@ -139,6 +140,8 @@ pub struct Machine<'t> {
     pub varying: Vec<(usize, u32)>,
     /// Scope of the `forward` of the running model, and the names in it that are read.
     pub reads: Option<(Ref, FxHashSet<&'t str>)>,
+    /// Reads of attributes that hold tensors, preceded by the indices of their files.
+    pub state_reads: Vec<(usize, Node<'t>)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
     /// Statements that exported models execute.
@@ -172,11 +175,11 @@ impl<'t> Machine<'t> {
                 .and_then(|script| pinned::release(&script.path))
                 .map_or(Release::NEWEST, |pinned| pinned.min(Release::NEWEST)),
             saved: FxHashMap::default(),
+            models: FxHashMap::default(),
+            sessions: FxHashMap::default(),
             exports: vec![],
             exhausted: false,
             record: None,
-            models: FxHashMap::default(),
-            sessions: FxHashMap::default(),
             is_program: false,
             has_symbolics: false,
             loops: vec![],
@@ -184,6 +187,7 @@ impl<'t> Machine<'t> {
             varying: vec![],
             reads: None,
             coverage: Coverage::default(),
+            state_reads: vec![],
             operators: vec![],
         }
     }
@@ -260,6 +264,11 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
+    /// Returns the number of steps before the budget is exhausted.
+    pub fn steps_left(&self) -> u32 {
+        MAX_STEPS.saturating_sub(self.steps)
+    }
+
     /// Leaves a nested piece of code.
     pub fn leave(&mut self) {
         self.depth -= 1;
@@ -268,11 +277,6 @@ impl<'t> Machine<'t> {
     /// Returns the index of the current file.
     pub fn file(&self) -> usize {
         self.frames.last().map_or(0, |frame| frame.file)
-    }
-
-    /// Returns the number of steps before the budget is exhausted.
-    pub fn steps_left(&self) -> u32 {
-        MAX_STEPS.saturating_sub(self.steps)
     }
 
     /// Returns the text of a file.
@@ -322,15 +326,15 @@ impl<'t> Machine<'t> {
         tensor.data.clone().filter(|_| !self.changed.contains(&tensor.memory))
     }
 
-    /// Records a write to the elements of a tensor.
-    pub fn write(&mut self, tensor: &Tensor<'t>) {
-        self.changed.insert(tensor.memory);
-    }
     /// Returns true if the script wrote to a tensor.
     pub fn is_changed(&self, tensor: &Tensor<'t>) -> bool {
         self.changed.contains(&tensor.memory)
     }
 
+    /// Records a write to the elements of a tensor.
+    pub fn write(&mut self, tensor: &Tensor<'t>) {
+        self.changed.insert(tensor.memory);
+    }
 
     /// Returns a new list.
     pub fn list(&mut self, items: Vec<Value<'t>>) -> Value<'t> {

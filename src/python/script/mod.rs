@@ -29,6 +29,7 @@ mod export_call;
 mod exporting;
 mod expressions;
 mod faults;
+mod frozen_state;
 mod imports;
 mod library;
 mod loops;

@@ -39,7 +39,8 @@ impl<'t> Machine<'t> {
     }
 
     fn run_statement(&mut self, node: Node<'t>) -> Step<'t> {
-        self.coverage.run(self.file(), node);
+        let is_certain = self.doubt <= self.model_start.0;
+        self.coverage.run(self.file(), node, is_certain);
         match node.kind() {
             "expression_statement" => {
                 for child in children(node) {
