@@ -25,13 +25,7 @@ impl<'t> Machine<'t> {
             self.coverage.read(self.file(), args.node, tensor.memory);
         }
         Ok(Some(match name {
-            "vars" => {
-                // A write to the dictionary adds attributes.
-                if let Some(instance) = one.object().and_then(|object| self.heap.instance_mut(object)) {
-                    instance.open = true;
-                }
-                Value::Unknown
-            }
+            "vars" => self.attributes_dict(one, args.node),
             "print" | "input" | "open" | "id" | "hash" | "repr" | "dir" | "format" => Value::Unknown,
             "len" => match self.counted(one, args.node)? {
                 Some(length) if matches!(one, Value::Tensor(_)) => {

@@ -232,6 +232,10 @@ impl<'t> Machine<'t> {
             "copy.deepcopy" | "copy.copy" => {
                 first.map_or(Value::Unknown, |first| self.copied(&first.clone()))
             }
+            "dataclasses.asdict" => {
+                let first = first.cloned().unwrap_or_default();
+                self.fields_dict(&first, 0)
+            }
             "dataclasses.field" => {
                 let made = match args.keyword("default_factory").cloned() {
                     Some(factory) => self.invoke(&factory, &Args::none(args.node))?,

@@ -11,6 +11,7 @@ pub mod value;
 
 mod argparse;
 mod arithmetic;
+mod attribute_dicts;
 mod attributes;
 mod baked_sizes;
 mod binding;

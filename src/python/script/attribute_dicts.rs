@@ -1,0 +1,65 @@
+//! Dictionaries of attributes: `vars(args)` and `dataclasses.asdict(config)`.
+
+use tree_sitter::Node;
+
+use super::super::syntax::{field, text};
+use super::argparse::NAMESPACE;
+use super::machine::Machine;
+use super::value::Value;
+
+/// Maximum depth of nested dataclasses.
+const MAX_DEPTH: u32 = 8;
+
+impl<'t> Machine<'t> {
+    /// Evaluates `vars(object)`, a dictionary that shares its entries with the object.
+    ///
+    /// The dictionary is known only in `**vars(args)`, which cannot change it.
+    pub fn attributes_dict(&mut self, value: &Value<'t>, call: Node<'t>) -> Value<'t> {
+        let is_spread = call.parent().is_some_and(|parent| parent.kind() == "dictionary_splat");
+        if is_write(call, self.source(self.file())) {
+            self.forget(value);
+        }
+        let instance = value.object().and_then(|object| self.heap.instance_mut(object));
+        let Some(instance) = instance else { return Value::Unknown };
+        if is_spread && !instance.open && instance.class.path() == Some(NAMESPACE) {
+            let entries = instance.attributes.clone().into_iter();
+            let entries = entries.map(|(name, value)| (Value::Str(name), value)).collect();
+            return self.dict(entries, false);
+        }
+        instance.open = true;
+        Value::Unknown
+    }
+
+    /// Evaluates `dataclasses.asdict(object)`.
+    pub fn fields_dict(&mut self, value: &Value<'t>, depth: u32) -> Value<'t> {
+        let instance = value.object().and_then(|object| self.heap.instance(object));
+        let Some(instance) = instance.filter(|_| depth < MAX_DEPTH) else { return Value::Unknown };
+        let instance = instance.clone();
+        let class = instance.class.object().filter(|class| self.lineage(*class).len() <= 2);
+        let fields = class.and_then(|class| self.heap.class(class)?.fields.clone());
+        let Some(fields) = fields.filter(|_| !instance.open) else { return Value::Unknown };
+        let mut entries = vec![];
+        for (name, _) in fields {
+            let Some(value) = instance.get(name).cloned() else { return Value::Unknown };
+            let is_nested = value.object().is_some_and(|object| self.heap.instance(object).is_some());
+            let value = if is_nested { self.fields_dict(&value, depth + 1) } else { self.copied(&value) };
+            entries.push((Value::str(name), value));
+        }
+        self.dict(entries, false)
+    }
+}
+
+/// Returns true if a statement writes to the dictionary that a call returns.
+fn is_write(call: Node, source: &str) -> bool {
+    let Some(parent) = call.parent() else { return false };
+    match parent.kind() {
+        "subscript" => parent.parent().is_some_and(|outer| {
+            matches!(outer.kind(), "assignment" | "augmented_assignment")
+                && field(outer, "left") == Some(parent)
+        }),
+        "attribute" => field(parent, "attribute").is_some_and(|name| {
+            matches!(text(name, source), "update" | "pop" | "setdefault" | "clear" | "popitem")
+        }),
+        _ => false,
+    }
+}
