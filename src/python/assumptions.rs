@@ -206,7 +206,8 @@ fn root(mut node: Node) -> Node {
     node
 }
 
-/// Returns true for the name of a parameter with labels for training.
+/// Returns true for the name of a parameter with labels, or with the negatives of a contrastive loss.
 fn are_labels(name: &str) -> bool {
-    (name == "labels" || name.ends_with("_labels")) && !PROMPTS.iter().any(|part| name.contains(part))
+    let is_for_loss = ["_labels", "negative_indices"].iter().any(|end| name.ends_with(end));
+    (name == "labels" || is_for_loss) && !PROMPTS.iter().any(|part| name.contains(part))
 }

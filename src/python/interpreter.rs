@@ -10,7 +10,7 @@ use tree_sitter::Node;
 use crate::diag::Finding;
 
 use super::import_context::{Definition, ImportContext, Visit};
-use super::parameters::{Guess, Parameter, guess, parameters};
+use super::parameters::{Guess, Parameter, guess, is_list_of_others, parameters};
 use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
@@ -261,7 +261,9 @@ impl<'t> Interpreter<'t> {
                     (None, None) => Value::Unknown,
                 },
             };
-            bound.push((parameter.name, value));
+            // The annotations of caller and function disagree: the value is not known to be a tensor.
+            let is_denied = matches!(value, Value::Tensor(_)) && is_list_of_others(&parameter, self.source);
+            bound.push((parameter.name, if is_denied { Value::Unknown } else { value }));
         }
         bound
     }

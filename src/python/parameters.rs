@@ -115,6 +115,15 @@ fn annotated(annotation: &str) -> Guess {
     }
 }
 
+/// Returns true for a parameter that is annotated as a list or tuple without tensors, such as `list[tuple]`.
+pub fn is_list_of_others(parameter: &Parameter, source: &str) -> bool {
+    let Some(annotation) = parameter.annotation.map(|annotation| text(annotation, source)) else {
+        return false;
+    };
+    let kind = annotation.split('[').next().map_or("", |kind| kind.rsplit('.').next().unwrap_or(kind));
+    matches!(kind, "List" | "list" | "Tuple" | "tuple" | "Sequence") && !annotation.contains("Tensor")
+}
+
 /// Returns true for `Dict[str, torch.Tensor]` and similar annotations.
 fn is_mapping_of_tensors(annotation: &str) -> bool {
     let inside = annotation.strip_suffix(']').and_then(|of| of.split_once('['));

@@ -98,6 +98,19 @@ fn branches_on_python_values_are_not_reported() {
 }
 
 #[test]
+fn contradictory_annotations_are_not_trusted() {
+    let source = |kind: &str, mark: &str| {
+        format!(
+            "import torch\nfrom torch import nn\n\n\ndef add(shapes: {kind}, y):\n    for shape in shapes:{mark}\n        \
+             y = y + shape\n    return y\n\n\nclass Net(nn.Module):\n    def forward(self, x: torch.Tensor, y):\n        \
+             return add(x, y)\n"
+        )
+    };
+    check(&source("torch.Tensor", "  #! unrolled-loop"));
+    check(&source("list[tuple]", ""));
+}
+
+#[test]
 fn loops_over_tensors_and_sizes_are_reported() {
     for body in [
         "h = 0\nfor t in range(x.shape[1]):  #! unrolled-loop\n    h = h + x[:, t]\nreturn h",
@@ -231,6 +244,7 @@ fn losses_are_remarks() {
     let optional = |mark: &str| net("x, labels=None", &loss.replace("MARK", mark));
     check(&optional("  #? item-baked"));
     check(&optional("  #! item-baked").replace("labels", "point_labels"));
+    check(&optional("  #? item-baked").replace("labels", "sampled_negative_indices"));
     let choice = "return x, labels.max().item() if labels is not None else None  #? item-baked";
     check(&net("x, labels=None", choice));
     // A script shows which inputs its export passes.
