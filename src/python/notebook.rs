@@ -27,6 +27,29 @@ struct NotebookCell<'t> {
 /// Cell magics whose cells contain Python.
 const PYTHON_MAGICS: [&str; 6] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%python", "%%python3"];
 
+/// Comment in place of a command that may write files.
+pub const SHELL: &str = "# a command that may write files";
+
+/// Commands of IPython that write no file of the notebook.
+const HARMLESS: [&str; 16] = [
+    "pip",
+    "conda",
+    "apt",
+    "apt-get",
+    "ls",
+    "nvidia-smi",
+    "matplotlib",
+    "load_ext",
+    "autoreload",
+    "config",
+    "time",
+    "timeit",
+    "%time",
+    "%timeit",
+    "%capture",
+    "pwd",
+];
+
 /// Returns the code of a notebook, cell by cell, or `None` if the text is not a notebook.
 ///
 /// Commands of IPython (`%matplotlib inline`, `!pip install onnx`, `model?`) become `pass`. A cell in another
@@ -51,7 +74,12 @@ pub fn code(text: &str) -> Option<Excerpt> {
             let origin = Origin { line: *in_file, shift: 0, cell: Some(cell), code: Arc::from(&**line) };
             // The first line of a command becomes `pass`, and its continuation lines become empty.
             let indent = &line[..line.len() - line.trim_start().len()];
-            let by = if is_command(line) && !is_foreign { format!("{indent}pass") } else { String::new() };
+            let by = match is_command(line) && !is_foreign {
+                true if writes_files(line) => format!("{indent}pass {SHELL}"),
+                true => format!("{indent}pass"),
+                false if is_foreign && at == 0 => SHELL.to_owned(),
+                false => String::new(),
+            };
             excerpt.push(if is_skipped { &by } else { line }, origin);
         }
     }
@@ -103,6 +131,12 @@ impl LineReader<'_> {
     }
 }
 
+/// Returns true for a command that may write files.
+fn writes_files(line: &str) -> bool {
+    let Some((_, command)) = line.split_once(['%', '!']) else { return false };
+    !HARMLESS.contains(&command.split_whitespace().next().unwrap_or(""))
+}
+
 /// Returns true for a line that IPython runs: a magic, a shell command, or a question.
 fn is_command(line: &str) -> bool {
     let code = line.trim();
@@ -138,7 +172,8 @@ mod tests {
     #[test]
     fn code_cells_are_joined_without_commands() {
         let code = code(NOTEBOOK).expect("a notebook");
-        assert_eq!(code.text, "pass\npass\n\nimport torch\nx = torch.ones(1)\npass\npass\n\n\n");
+        let expected = "pass\npass\n\nimport torch\nx = torch.ones(1)\npass\npass\n";
+        assert_eq!(code.text, format!("{expected}{SHELL}\n\n"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ impl<'t> Machine<'t> {
         node: Node<'t>,
     ) -> Eval<'t> {
         if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
+            self.note_scale(operator, left, right, node);
             return self.tensor_binary(operator, left, right, node);
         }
         if let (Some(a), Some(b)) = (left.number(), right.number()) {

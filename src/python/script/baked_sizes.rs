@@ -5,13 +5,16 @@ use tree_sitter::Node;
 use crate::diag::counted;
 use crate::diag::{Finding, Level, Place, rule_ids};
 
-use super::super::syntax::{field, line, one_line, text, within};
+use super::super::syntax::{field, line, one_line};
 use super::machine::Machine;
 use super::record::{Record, SizeOrigin, Taken};
 
 impl<'t> Machine<'t> {
     /// Reports numbers that are constants in a traced graph although their axis is dynamic.
-    pub fn report_taken(&mut self, replay: &Record<'t>, differs: bool) {
+    ///
+    /// `natural` is a run at the same sizes that computes like PyTorch.
+    pub fn report_taken(&mut self, replay: &Record<'t>, natural: &Record<'t>, differs: bool) {
+        let scales_scores = self.scales_scores(replay, natural);
         for (kind, file, node, number) in &replay.differing {
             let (rule, message, help) = match kind {
                 Taken::Branch => continue,
@@ -46,7 +49,7 @@ impl<'t> Machine<'t> {
                         "compute the whole axis at once, or use a layer that exports as one operator",
                     )
                 }
-                Taken::Float if self.keeps_scripts(*file) || self.is_only_shown(*node, *file) => continue,
+                Taken::Float if !scales_scores || self.keeps_scripts(*file) => continue,
                 Taken::Number | Taken::Float => (
                     rule_ids::BAKED_SHAPE,
                     format!(
@@ -63,7 +66,11 @@ impl<'t> Machine<'t> {
                     "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`",
                 ),
             };
-            let level = if differs || *kind == Taken::Length { Level::Error } else { Level::Warning };
+            let level = if differs && *kind != Taken::Float || *kind == Taken::Length {
+                Level::Error
+            } else {
+                Level::Warning
+            };
             let place = Place::Source(self.place(*file, *node));
             let finding = rule.at(level).finding(message, place);
             let note = "the tracing exporter records Python numbers as constants";
@@ -155,41 +162,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns true if a file may contain functions of TorchScript, whose control flow the exporter keeps.
-    fn keeps_scripts(&self, file: usize) -> bool {
+    pub fn keeps_scripts(&self, file: usize) -> bool {
         self.source(file).contains("jit.script") || self.source(file).contains("script_if_tracing")
     }
-
-    /// Returns true if a number is only printed or checked.
-    fn is_only_shown(&self, node: Node<'t>, file: usize) -> bool {
-        let source = self.source(file);
-        if is_shown(node, source) {
-            return true;
-        }
-        let around: Vec<Node<'t>> = std::iter::successors(node.parent(), Node::parent).collect();
-        let assignment = around.iter().find(|node| node.kind() == "assignment");
-        let function = around.iter().find(|node| node.kind() == "function_definition");
-        let (Some(assignment), Some(function)) = (assignment, function) else { return false };
-        let Some(target) = field(*assignment, "left").filter(|left| left.kind() == "identifier") else {
-            return false;
-        };
-        let name = text(target, source);
-        within(*function)
-            .into_iter()
-            .filter(|one| one.kind() == "identifier" && text(*one, source) == name && *one != target)
-            .all(|one| is_shown(one, source))
-    }
-}
-
-/// Returns true if an expression is part of a comparison, an assertion, an exception, or a call that prints.
-fn is_shown(node: Node, source: &str) -> bool {
-    let mut around = std::iter::successors(node.parent(), Node::parent);
-    around.any(|node| match node.kind() {
-        "assert_statement" | "raise_statement" | "comparison_operator" => true,
-        "call" => {
-            let callee = field(node, "function").map_or("", |callee| text(callee, source));
-            let first = callee.split('.').next().unwrap_or("");
-            matches!(first, "print" | "logging" | "logger" | "log" | "warnings" | "LOGGER")
-        }
-        _ => false,
-    })
 }

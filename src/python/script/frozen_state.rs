@@ -6,36 +6,15 @@ use crate::diag::{Level, Place, rule_ids};
 
 use super::super::syntax::{children, everything, field, one_line, text, within};
 use super::machine::Machine;
+use super::state_flow::{Flow, follow, is_attribute, is_data};
 use super::value::Value;
 
-/// Attributes and methods of a tensor that do not depend on its elements.
-const METADATA: [&str; 14] = [
-    "shape",
-    "dtype",
-    "device",
-    "size",
-    "dim",
-    "ndim",
-    "numel",
-    "nelement",
-    "is_cuda",
-    "requires_grad",
-    "new_zeros",
-    "new_ones",
-    "new_empty",
-    "new_full",
-];
+/// Maximum number of reads that are followed.
+const MAX_READS: usize = 16;
 
-/// Methods whose arguments give only a dtype, a device or a shape.
-const CONVERSIONS: [&str; 7] = ["to", "type_as", "expand_as", "view_as", "reshape_as", "type", "cuda"];
-
-/// Names and state whose elements a function knows.
-#[derive(Default)]
-struct Flow<'s> {
-    names: Vec<&'s str>,
-    /// Whether later reads of the attribute depend on its value at the start of the call.
-    has_state: bool,
-}
+/// Code that may change any attribute of a module, or that copies modules with their state.
+const RESETTERS: [&str; 8] =
+    ["setattr", "hook", "__dict__", "_buffers", "buffers(", "deepcopy", "functional_call", "__class__"];
 
 impl<'t> Machine<'t> {
     /// Records that an exported model reads an attribute of `self` that holds tensors.
@@ -62,7 +41,7 @@ impl<'t> Machine<'t> {
 
     /// Reports attributes that a traced model reads and then replaces by a value computed from its inputs.
     pub fn report_frozen_state(&mut self) {
-        for (file, read) in std::mem::take(&mut self.state_reads) {
+        for (file, read) in std::mem::take(&mut self.state_reads).into_iter().take(MAX_READS) {
             let Some(write) = self.frozen_write(file, read) else { continue };
             let source = self.source(file);
             let shown = one_line(read, source);
@@ -97,12 +76,10 @@ impl<'t> Machine<'t> {
         }
         let body = field(function, "body")?;
         let has_run = |node: &Node<'t>| self.coverage.has_run(file, *node);
-        let writes: Vec<Node<'t>> = writes_of(everything(class), name, source);
-        let is_own = |node: &Node<'t>| body.byte_range().contains(&node.start_byte());
-        let (own, others): (Vec<Node<'t>>, Vec<Node<'t>>) = writes.into_iter().partition(is_own);
-        if others.iter().any(has_run) || others.iter().any(|write| self.is_reset(file, class, *write)) {
+        if self.may_be_reset(file, class, body, name) {
             return None;
         }
+        let own: Vec<Node<'t>> = writes_of(within(body), name, source);
         let own: Vec<Node<'t>> = own.into_iter().filter(has_run).collect();
         let has_certainly_run = |node: Node<'t>| self.coverage.has_certainly_run(file, node);
         let [write] = own[..] else { return None };
@@ -111,7 +88,8 @@ impl<'t> Machine<'t> {
         }
         let is_before =
             read.start_byte() < write.start_byte() || write.byte_range().contains(&read.start_byte());
-        let mut inputs = Flow::default();
+        let layers = layers_of(class, source);
+        let mut inputs = Flow { layers: layers.clone(), ..Flow::default() };
         let parameters = field(function, "parameters").map(children).unwrap_or_default();
         inputs.names.extend(parameters.into_iter().skip(1).map(|one| {
             let inner = field(one, "name")
@@ -123,7 +101,7 @@ impl<'t> Machine<'t> {
         if !is_before || !new.is_some_and(|new| inputs.reaches(new, None, source)) {
             return None;
         }
-        let mut state = Flow::default();
+        let mut state = Flow { layers, ..Flow::default() };
         follow(body, &mut state, Some((name, write)), source, &has_certainly_run);
         let returns = within(body)
             .into_iter()
@@ -132,101 +110,62 @@ impl<'t> Machine<'t> {
         results.any(|result| state.reaches(result, Some((name, write)), source)).then_some(write)
     }
 
-    /// Returns true if a method with a write to the state, such as `reset`, is called outside of the class.
-    fn is_reset(&self, file: usize, class: Node<'t>, write: Node<'t>) -> bool {
+    /// Returns true if code other than `forward` and the first value in `__init__` may change the state.
+    ///
+    /// This holds for each other mention of the name, for a base class that is not followed, and for code that may
+    /// change any attribute.
+    fn may_be_reset(&self, file: usize, class: Node<'t>, body: Node<'t>, name: &str) -> bool {
         let source = self.source(file);
-        let around = std::iter::successors(write.parent(), Node::parent);
-        let method = around.into_iter().find(|node| node.kind() == "function_definition");
-        let Some(name) = method.and_then(|method| field(method, "name")) else { return true };
-        let name = text(name, source);
-        let call = format!(".{name}(");
-        name != "__init__"
-            && self.files.iter().enumerate().any(|(at, one)| {
-                let outside: &[std::ops::Range<usize>] =
-                    &[0..class.start_byte(), class.end_byte()..one.text.len()];
-                match at == file {
-                    true => outside.iter().any(|part| one.text[part.clone()].contains(&call)),
-                    false => one.text.contains(&call),
-                }
+        let bases = field(class, "superclasses").map(children).unwrap_or_default();
+        let is_module = |base: &Node| {
+            let base = text(*base, source);
+            matches!(base.rsplit('.').next(), Some("Module" | "LightningModule"))
+        };
+        let is_first_value = |node: Node<'t>| {
+            let mut around = std::iter::successors(node.parent(), Node::parent);
+            let function = around.find(|node| node.kind() == "function_definition");
+            let of = function.and_then(|function| field(function, "name"));
+            of.is_some_and(|of| text(of, source) == "__init__")
+                && class.byte_range().contains(&node.start_byte())
+        };
+        let is_own = |at: usize, node: Node<'t>| {
+            at == file && (body.byte_range().contains(&node.start_byte()) || is_first_value(node))
+        };
+        !bases.iter().all(is_module)
+            || bases.is_empty()
+            || self.files.iter().enumerate().any(|(at, one)| {
+                let source = &*one.text;
+                RESETTERS.iter().any(|code| source.contains(code))
+                    || source.contains("load_state_dict") && source.contains(".state_dict(")
+                    || everything(one.tree.root_node()).into_iter().any(|node| match node.kind() {
+                        "string_content" => text(node, source) == name && !is_own(at, node),
+                        "attribute" => {
+                            let last = field(node, "attribute").map_or("", |last| text(last, source));
+                            let object = field(node, "object").map_or("", |object| text(object, source));
+                            last == name && !is_own(at, node)
+                                || last == "__init__"
+                                    && !object.starts_with("super(")
+                                    && !object.ends_with("Module")
+                        }
+                        "call" => field(node, "function")
+                            .is_some_and(|callee| matches!(text(callee, source), "exec" | "eval" | "vars")),
+                        _ => false,
+                    })
             })
     }
 }
 
-impl Flow<'_> {
-    /// Returns true if the elements of an expression may depend on the known names, or on the state.
-    ///
-    /// `state` is the attribute and the statement that replaces it.
-    fn reaches(&self, node: Node, state: Option<(&str, Node)>, source: &str) -> bool {
-        within(node).into_iter().any(|one| match one.kind() {
-            "identifier" => {
-                let is_name = one.parent().is_none_or(|parent| match parent.kind() {
-                    "attribute" => field(parent, "object") == Some(one),
-                    "keyword_argument" => field(parent, "value") == Some(one),
-                    _ => true,
-                });
-                is_name && self.names.contains(&text(one, source)) && is_data(one, source)
-            }
-            "attribute" => state.is_some_and(|(name, write)| {
-                is_attribute(one, name, source)
-                    && is_data(one, source)
-                    && (one.start_byte() < write.end_byte() || self.has_state)
-            }),
-            _ => false,
-        })
-    }
-}
-
-/// Follows the elements of known names, or of the state, through the assignments of a function.
-///
-/// `has_run` selects the statements that run.
-fn follow<'s, 't>(
-    body: Node<'t>,
-    flow: &mut Flow<'s>,
-    state: Option<(&str, Node)>,
-    source: &'s str,
-    has_run: &dyn Fn(Node<'t>) -> bool,
-) {
-    // A second pass follows values into the next iteration of a loop.
-    for _ in 0..2 {
-        let is_run = |node: &Node<'t>| {
-            let around = std::iter::successors(Some(*node), Node::parent);
-            around.into_iter().find(|one| one.kind().ends_with("_statement")).is_some_and(has_run)
-        };
-        for node in within(body).into_iter().filter(is_run) {
-            let (targets, value) = match node.kind() {
-                "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => {
-                    (field(node, "left"), field(node, "right"))
-                }
-                "call" => {
-                    // `items.append(x)` and `x.add_(y)` change their object.
-                    let object = field(node, "function").and_then(|callee| field(callee, "object"));
-                    (object.filter(|object| object.kind() == "identifier"), field(node, "arguments"))
-                }
-                _ => continue,
-            };
-            let (Some(targets), Some(value)) = (targets, value) else { continue };
-            if !flow.reaches(value, state, source) {
-                continue;
-            }
-            for target in within(targets) {
-                let is_part = target.parent().is_some_and(|parent| parent.kind() == "attribute");
-                if target.kind() == "identifier" && !is_part {
-                    let name = text(target, source);
-                    if !flow.names.contains(&name) {
-                        flow.names.push(name);
-                    }
-                }
-            }
-            flow.has_state |= state.is_some_and(|(_, write)| write.byte_range().contains(&node.start_byte()));
-        }
-    }
-}
-
-/// Returns true for `self.name`.
-fn is_attribute(node: Node, name: &str, source: &str) -> bool {
-    node.kind() == "attribute"
-        && field(node, "attribute").is_some_and(|last| text(last, source) == name)
-        && field(node, "object").is_some_and(|object| text(object, source) == "self")
+/// Returns the attributes of `self` that a class sets to layers of `torch.nn`.
+fn layers_of<'s>(class: Node, source: &'s str) -> Vec<&'s str> {
+    let assignments = everything(class).into_iter().filter(|node| node.kind() == "assignment");
+    let layer = |node: Node| {
+        let (left, right) = (field(node, "left")?, field(node, "right")?);
+        let callee = text(field(right, "function")?, source);
+        let is_layer = callee.strip_prefix("torch.").unwrap_or(callee).starts_with("nn.");
+        let is_own = field(left, "object").is_some_and(|object| text(object, source) == "self");
+        (is_layer && is_own).then(|| field(left, "attribute").map(|name| text(name, source)))?
+    };
+    assignments.filter_map(layer).collect()
 }
 
 /// Returns the statements among `nodes` that write to `self.name`.
@@ -256,26 +195,5 @@ fn written<'t>(write: Node<'t>, source: &str) -> Option<Node<'t>> {
     match inner.kind() {
         "call" => in_place(inner, source).and_then(|_| field(inner, "arguments")),
         _ => field(inner, "right"),
-    }
-}
-
-/// Returns true if the use of a tensor depends on its elements, and not only on its shape, dtype or device.
-fn is_data(node: Node, source: &str) -> bool {
-    let Some(parent) = node.parent() else { return true };
-    match parent.kind() {
-        "attribute" => {
-            field(parent, "object") != Some(node)
-                || field(parent, "attribute").is_none_or(|name| !METADATA.contains(&text(name, source)))
-        }
-        "comparison_operator" => !children(parent).iter().any(|one| one.kind() == "none"),
-        "argument_list" => {
-            let callee = parent.parent().and_then(|call| field(call, "function"));
-            let callee = callee.map_or("", |callee| text(callee, source));
-            let last = callee.rsplit('.').next().unwrap_or(callee);
-            !(last.ends_with("_like")
-                || matches!(callee, "len" | "isinstance" | "print" | "type" | "id")
-                || callee.contains('.') && CONVERSIONS.contains(&last))
-        }
-        _ => true,
     }
 }

@@ -232,6 +232,8 @@ impl<'t> Machine<'t> {
             "copy.deepcopy" | "copy.copy" => {
                 first.map_or(Value::Unknown, |first| self.copied(&first.clone()))
             }
+            // With `dict_factory`, the dictionary may lack entries.
+            "dataclasses.asdict" if args.open || args.all().count() != 1 => Value::Unknown,
             "dataclasses.asdict" => {
                 let first = first.cloned().unwrap_or_default();
                 self.fields_dict(&first, 0)

@@ -22,7 +22,11 @@ impl<'t> Machine<'t> {
         }
         match object {
             Value::Tensor(tensor) => self.tensor_method(&tensor.clone(), name, args),
-            Value::Str(text) => Ok(self.string_method(&text.clone(), name, args)),
+            Value::Str(text) => {
+                let text = text.clone();
+                self.note_path_method(&text, name, args);
+                Ok(self.string_method(&text, name, args))
+            }
             Value::Tuple(_) | Value::Range(..) => self.container_method(object, name, args),
             Value::Object(reference) => match self.heap.get(*reference) {
                 Object::Instance(instance) => {

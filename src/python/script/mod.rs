@@ -46,14 +46,17 @@ mod ranges;
 mod record;
 mod release;
 mod resizing;
+mod scaled_scores;
 mod session;
 mod size_origins;
 mod state_dict;
+mod state_flow;
 mod statements;
 mod strings;
 mod torch;
 mod unreached;
 mod unsupported;
+mod written_files;
 
 use tree_sitter::{Node, Tree};
 

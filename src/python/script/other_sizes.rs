@@ -98,13 +98,15 @@ impl<'t> Machine<'t> {
         }
         let cost = budget - self.steps_left();
         let record = self.record.take().unwrap_or_default();
+        // Sizes of several inputs may depend on each other, such as those of a mask.
+        let is_single = axes.iter().filter(|axes| axes.iter().any(|(axis, _)| *axis != 0)).count() <= 1;
         let mut failures = vec![];
         let mut tried = 0;
         let mut varying = vec![];
         for resizing in [Resizing::Larger, Resizing::Smaller, Resizing::Odd] {
             // Other sizes than multiples matter only for branches, such as `if n % 2 == 1`.
             let is_odd = resizing == Resizing::Odd;
-            if is_odd && !(is_traced && record.has_branches && self.steps_left() / 4 > cost) {
+            if is_odd && !(is_traced && is_single && record.has_branches && self.steps_left() / 4 > cost) {
                 continue;
             }
             let Some(changed) = resized(values, &axes, resizing) else { continue };
@@ -134,8 +136,10 @@ impl<'t> Machine<'t> {
                         Err(Stop::Raised(raised)) => raised.finding.map(|finding| finding.message),
                         _ => None,
                     };
-                    self.report_taken(&replay, differs);
-                    self.report_branch(&replay, differs, failure);
+                    self.report_taken(&replay, &seen, differs);
+                    if is_single {
+                        self.report_branch(&replay, differs, failure);
+                    }
                 }
                 Ok(_) => {}
             }

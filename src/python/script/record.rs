@@ -32,6 +32,8 @@ pub struct Record<'t> {
     pub reshapes: Vec<Reshape<'t>>,
     /// Sizes that calls give to new tensors, in the order of evaluation.
     pub sizes: Vec<SizeOrigin<'t>>,
+    /// Products and quotients of tensors and floats: file, expression, and float.
+    pub scales: Vec<(usize, Node<'t>, f64)>,
     /// Whether a condition decided a branch.
     pub has_branches: bool,
 }

@@ -11,32 +11,6 @@ use super::value::Value;
 use crate::diag::Place;
 use crate::diag::rule_ids;
 
-/// Functions, by the start of their paths, that do not write the files whose paths they get.
-const READERS: [&str; 22] = [
-    "torch.",
-    "onnx.load",
-    "onnx.checker.",
-    "onnx.shape_inference.infer_shapes_path",
-    "onnxruntime.InferenceSession",
-    "numpy.",
-    "os.path.",
-    "os.fspath",
-    "os.makedirs",
-    "os.stat",
-    "pathlib.",
-    "logging.",
-    "time.",
-    "math.",
-    "argparse.",
-    "json.",
-    "print",
-    "len",
-    "str",
-    "repr",
-    "isinstance",
-    "format",
-];
-
 impl<'t> Machine<'t> {
     /// Records the model that an export writes to `path`.
     pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<ModelFile<'t>>) {
@@ -54,22 +28,11 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Forgets the contents of files that a library function may write.
-    pub fn note_files(&mut self, path: &str, args: &Args<'t>) {
-        if path.starts_with("subprocess.") || matches!(path, "os.system" | "os.chdir") {
-            self.models.clear();
-            self.saved.clear();
-        } else if !READERS.iter().any(|reader| path.starts_with(reader)) {
-            self.forget_files(args);
-        }
-    }
-
     /// Creates a session.
     pub fn session(&mut self, args: &Args<'t>) -> Value<'t> {
         let path = args.get(0, "path_or_bytes").and_then(Value::text).map(file_key);
-        let Some(model) = path.and_then(|path| self.models.get(&path).cloned()) else {
-            return Value::Unknown;
-        };
+        let model = path.and_then(|path| self.models.get(&path).cloned());
+        let Some(model) = model.filter(|_| !self.has_file_commands()) else { return Value::Unknown };
         let session = self.instance(SESSION, vec![], true);
         if let Value::Object(object) = session {
             self.sessions.insert(object, model);

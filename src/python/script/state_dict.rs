@@ -31,6 +31,24 @@ const LAYERS: [&str; 15] = [
     "RNN",
 ];
 
+/// Layers whose parameters the interpreter knows completely.
+const COMPLETE: [&str; 14] = [
+    "Module",
+    "Sequential",
+    "ModuleList",
+    "ModuleDict",
+    "Linear",
+    "Bilinear",
+    "Embedding",
+    "LayerNorm",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+];
+
 /// Code that may change the names or the shapes in a state dictionary.
 const CHANGES: [&str; 8] = [
     "state_dict_hook",
@@ -125,7 +143,11 @@ impl<'t> Machine<'t> {
                 return false;
             };
             match instance.get(part) {
-                None => return !is_module_attribute(part) && !self.is_patched(part),
+                None => {
+                    let class = self.library_class(&at).unwrap_or_default();
+                    let layer = class.strip_prefix("torch.nn.").unwrap_or_default();
+                    return COMPLETE.contains(&layer) && !is_module_attribute(part) && !self.is_patched(part);
+                }
                 Some(Value::None) => return true,
                 Some(inner) if parts.peek().is_some() => at = inner.clone(),
                 Some(_) => return false,
@@ -193,22 +215,14 @@ impl<'t> Machine<'t> {
 
     /// Evaluates `torch.load(path)`.
     pub fn load(&mut self, args: &Args<'t>) -> Value<'t> {
+        if self.has_file_commands() {
+            return Value::Unknown;
+        }
         let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(&file_key(path)));
         saved.cloned().map_or(Value::Unknown, |saved| self.copied(&saved))
     }
 
     fn is_dict(&self, value: &Value<'t>) -> bool {
         value.object().is_some_and(|object| self.heap.dict(object).is_some())
-    }
-
-    /// Forgets the contents of the files whose paths are passed to a function that may write them.
-    pub fn forget_files(&mut self, args: &Args<'t>) {
-        for value in args.all() {
-            if let Value::Str(path) = value {
-                let path = file_key(path);
-                self.saved.remove(&path);
-                self.models.remove(&path);
-            }
-        }
     }
 }

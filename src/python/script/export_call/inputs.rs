@@ -6,7 +6,7 @@ use crate::diag::rule_ids::{ARGUMENT_TYPE, CONSTANT_INPUT, EXAMPLE_TYPE, OVERWRI
 use crate::diag::{Applicability, Level};
 
 use super::super::super::report::Piece;
-use super::super::super::syntax::{children, field, text, within};
+use super::super::super::syntax::{children, everything, field, text, within};
 use super::super::binding::{Parameter, ParameterKind};
 use super::super::value::Value;
 use super::check::{Check, Words};
@@ -291,7 +291,7 @@ impl<'t> Check<'_, '_, 't> {
         };
         let is_repeated = before.arguments.len() == request.call.arguments.len()
             && before.arguments.iter().zip(&request.call.arguments).all(|(a, b)| same(a, b));
-        if is_repeated || self.is_file_used(path) {
+        if is_repeated || self.is_file_used(path) || !self.is_in_loop() {
             return;
         }
         let node = request.node("f");
@@ -301,6 +301,29 @@ impl<'t> Check<'_, '_, 't> {
                 .note("only the file of the last iteration remains")
                 .help("make the name of the file depend on the loop variable"),
         );
+    }
+
+    /// Returns true if the export, or a mention of a function around it, is in a loop.
+    fn is_in_loop(&self) -> bool {
+        let source = self.source();
+        let around: Vec<Node> = std::iter::successors(Some(self.request.call.node), Node::parent).collect();
+        let is_loop = |node: &Node| {
+            matches!(
+                node.kind(),
+                "for_statement" | "while_statement" | "list_comprehension" | "generator_expression"
+            )
+        };
+        let functions = around.iter().filter(|node| node.kind() == "function_definition");
+        let names: Vec<&str> =
+            functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();
+        // In another folder, the same name is another file.
+        let Some(root) = around.last().filter(|_| !source.contains("chdir")) else { return false };
+        around.iter().any(is_loop)
+            || everything(*root).into_iter().any(|node| {
+                node.kind() == "identifier"
+                    && names.contains(&text(node, source))
+                    && std::iter::successors(node.parent(), Node::parent).any(|node| is_loop(&node))
+            })
     }
 
     /// Returns true if the enclosing loop, function or file passes the path to another call.

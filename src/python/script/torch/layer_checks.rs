@@ -49,7 +49,8 @@ impl<'t> Machine<'t> {
             .or_else(|| norm(name, &of))
             .or_else(|| choices(name, &of))
             .or_else(|| sizes(name, &of));
-        self.refuse(refused, args)
+        // The script may replace the class: `nn.Linear = QuietLinear`.
+        self.refuse(refused.filter(|_| !self.is_patched(name)), args)
     }
 
     /// Reports an item that a container of modules refuses, because it is no module.
@@ -70,7 +71,7 @@ impl<'t> Machine<'t> {
             };
             ("TypeError", format!("`{container}` gets {what}, which is no module"), help)
         });
-        self.refuse(refused, args)
+        self.refuse(refused.filter(|_| !self.is_patched(container)), args)
     }
 
     fn refuse(&self, refused: Refused, args: &Args<'t>) -> Result<(), Stop> {

@@ -1,0 +1,14 @@
+from pathlib import Path
+import numpy as np
+import onnx
+import onnxruntime as ort
+import torch
+from torch import nn
+
+torch.onnx.export(nn.Linear(4, 2), torch.randn(1, 4), "m.onnx", input_names=["x"], output_names=["y"], dynamo=False)
+model = onnx.load("m.onnx")
+for value in [*model.graph.input, *model.graph.output]:
+    value.type.tensor_type.shape.dim[0].dim_param = "batch"
+Path("m.onnx").write_bytes(model.SerializeToString())
+session = ort.InferenceSession("m.onnx")
+print(session.run(None, {"x": np.zeros((3, 4), np.float32)}))
