@@ -11,7 +11,8 @@ class Scaled(nn.Module):
 
     def forward(self, x):
         factor = math.log(x.size(1)) / math.sqrt(x.size(2))
-        return self.fc(x) * factor
+        scores = self.fc(x) @ x.transpose(1, 2) * factor
+        return scores.softmax(-1) @ x
 
 
 torch.onnx.export(Scaled().eval(), torch.randn(1, 6, 4), "scaled.onnx", input_names=["x"], output_names=["y"],
