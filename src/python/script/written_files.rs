@@ -167,7 +167,7 @@ impl<'t> Machine<'t> {
         let is_of_tensor = |name: &str| is_tensor_name(name) && name != "rename" && !name.starts_with('_');
         match name {
             Some(name) if is_method && (HARMLESS.contains(&name) || is_of_tensor(name)) => {}
-            Some(name) => self.forget_files_of(&name.to_owned(), args),
+            Some(name) => self.forget_files_of(name, args),
             None => {}
         }
     }
