@@ -8,7 +8,7 @@ use super::record::{Record, Taken};
 use super::state_flow::is_data;
 use super::value::Value;
 
-/// What a function has computed from the scaled scores.
+/// Stage of an attention layer that computed a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Scores,
