@@ -115,7 +115,7 @@ fn annotated(annotation: &str) -> Guess {
     }
 }
 
-/// Returns true for a parameter that is annotated as a list or tuple without tensors, such as `list[tuple]`.
+/// Returns true for the annotation of a list or tuple without tensors, such as `list[tuple]`.
 pub fn is_list_of_others(parameter: &Parameter, source: &str) -> bool {
     let Some(annotation) = parameter.annotation.map(|annotation| text(annotation, source)) else {
         return false;

@@ -74,7 +74,7 @@ impl Remaining {
         !self.is_fatal() || (allow_errors && self.new == 0)
     }
 
-    /// Returns the line with the number of errors and their nodes, which also tells whether `target` is written.
+    /// Returns the line with the number of errors and their nodes. It tells whether `target` is written.
     pub fn verdict(&self, source: &str, target: Option<&Path>, is_written: bool) -> String {
         let (count, nodes) = (counted(self.errors.len(), "error"), self.nodes());
         let remain = if self.errors.len() > 1 { "remain" } else { "remains" };

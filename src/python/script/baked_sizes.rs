@@ -107,7 +107,7 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 
-    /// Reports a branch on a dynamic size, if the exported branch fails or has other results at another size.
+    /// Reports a branch on a dynamic size, if the exported one fails or has other results at another size.
     pub fn report_branch(&mut self, replay: &Record<'t>, differs: bool, failure: Option<String>) {
         let mut differing = replay.differing.iter().map(|(kind, file, node, _)| (*kind, *file, *node));
         let Some((Taken::Branch, 0, condition)) = differing.next() else { return };

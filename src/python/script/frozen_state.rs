@@ -1,4 +1,4 @@
-//! State of modules that `forward` changes for its next call: an exported file keeps the state of the export.
+//! State of modules that `forward` changes for its next call, which an exported file does not.
 
 use tree_sitter::Node;
 

@@ -45,7 +45,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns true if the only float that differs in a replay certainly scales the scores of an attention layer.
+    /// Returns true if the only float that differs in a replay scales the scores of an attention layer.
     pub fn scales_scores(&self, replay: &Record<'t>, natural: &Record<'t>) -> bool {
         let mut floats = replay.differing.iter().filter(|(kind, ..)| *kind == Taken::Float);
         let Some((_, float_file, float, _)) = floats.next() else { return false };
@@ -64,7 +64,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns true if the `forward` around an expression returns a product of the softmax of the expression.
+/// Returns true if the function around an expression returns a product of its softmax.
 fn returns_mixed(scaled: Node, source: &str) -> bool {
     let mut around = std::iter::successors(scaled.parent(), Node::parent);
     let Some(function) = around.find(|node| matches!(node.kind(), "function_definition" | "lambda")) else {

@@ -1,4 +1,4 @@
-//! Expressions that bring constant sizes into a model: `torch.zeros(cfg.batch, …)`, `x.repeat(cfg.batch, 1, 1)`.
+//! Expressions that bring constant sizes into a model, such as `x.repeat(cfg.batch, 1, 1)`.
 
 use tree_sitter::Node;
 
@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::record::SizeOrigin;
 use super::value::{Function, FunctionKind, Value};
 
-/// Functions and methods whose first arguments are the sizes of their result, or numbers of repetitions.
+/// Functions and methods whose first arguments are sizes of the result, or numbers of repetitions.
 const MAKERS: [&str; 14] = [
     "zeros",
     "ones",
@@ -64,7 +64,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the expression, and its file, from which an argument comes through parameters of the active calls.
+    /// Follows an argument through the parameters of active calls to its expression, and returns the file.
     fn argument_origin(&self, node: Node<'t>) -> (usize, Node<'t>) {
         let (mut file, mut node) = (self.file(), node);
         for frame in self.frames.iter().rev() {

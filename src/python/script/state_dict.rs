@@ -156,7 +156,9 @@ impl<'t> Machine<'t> {
         false
     }
 
-    /// Evaluates `load_state_dict(state)`, which raises for a parameter of another shape or, if strict, of another name.
+    /// Evaluates `load_state_dict(state)`.
+    ///
+    /// It raises for a parameter of another shape or, if strict, of another name.
     pub fn load_state_dict(&mut self, module: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
         let given = args.get(0, "state_dict").and_then(Value::object);
         let given = given.and_then(|object| self.heap.dict(object)).map(|dict| dict.entries.clone());

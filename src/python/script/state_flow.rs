@@ -212,7 +212,7 @@ pub fn is_attribute(node: Node, name: &str, source: &str) -> bool {
         && field(node, "object").is_some_and(|object| text(object, source) == "self")
 }
 
-/// Returns true if the use of a tensor depends on its elements, and not only on its shape, dtype or device.
+/// Returns true if the use of a tensor depends on its elements, not only on shape, dtype or device.
 pub fn is_data(node: Node, source: &str) -> bool {
     let Some(parent) = node.parent() else { return true };
     match parent.kind() {

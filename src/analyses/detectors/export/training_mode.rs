@@ -138,7 +138,7 @@ fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
     }
 }
 
-/// Whether a model uses the statistics that a BatchNormalization computes, so that training mode is meant.
+/// Whether a model is meant to be trained: it uses the statistics that a BatchNormalization computes.
 fn trains(cx: &LintContext, node: &Node) -> bool {
     node.outputs.iter().skip(1).flatten().any(|&output| cx.uses.count(output) > 0)
 }
