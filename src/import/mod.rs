@@ -15,6 +15,7 @@ mod functionalization;
 mod graph;
 mod imported;
 mod interface;
+mod jit;
 mod lower;
 mod overload;
 mod part;
@@ -26,6 +27,7 @@ mod script;
 mod writes;
 mod written_out;
 
+pub use jit::{InputShape, outline, program as scripted};
 pub use script::program;
 
 use crate::diag::Finding;

@@ -17,12 +17,7 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
     let found = candidates().find(|it| fits(it, false)).or_else(|| candidates().find(|it| fits(it, true)))?;
     let input = |(param, given): (&Param, &Argument)| Input {
         name: Some(param.name.into()),
-        argument: match (param.kind, given) {
-            (Kind::Elem, Argument::Int(number)) => {
-                elem_by_number(*number).map_or_else(|| given.clone(), Argument::Elem)
-            }
-            _ => given.clone(),
-        },
+        argument: typed(param, given),
     };
     let mut inputs: Vec<Input> = found.params.iter().zip(given).map(input).collect();
     // A non-default memory format may force a copy.
@@ -34,6 +29,16 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
         inputs.push(Input { name: Some("memory_format".into()), argument: format.clone() });
     }
     Some((found, inputs))
+}
+
+/// Returns an argument, with a dtype instead of its number.
+pub(super) fn typed(param: &Param, given: &Argument) -> Argument {
+    match (param.kind, given) {
+        (Kind::Elem, Argument::Int(number)) => {
+            elem_by_number(*number).map_or_else(|| given.clone(), Argument::Elem)
+        }
+        _ => given.clone(),
+    }
 }
 
 /// Returns the number of trailing arguments that signatures omit, such as layout and device.
@@ -52,7 +57,7 @@ fn left_out(signature: &Signature) -> usize {
 
 /// Returns true if a parameter accepts an argument.
 /// With `numbers`, a number is also accepted for a tensor, and a tensor for an integer or a scalar.
-fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
+pub(super) fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     let ty = |given: &Argument| match given {
         Argument::Value(value) => Some(&trace.value(*value).ty),
         _ => None,

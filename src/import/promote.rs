@@ -49,13 +49,13 @@ fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
 
 /// Combines the dtypes of two precedence levels.
 /// Ignores `lower` unless its category is above that of `higher`: bool < integer < floating-point.
-fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
+pub(super) fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     if category(high) >= category(low) { Some(high) } else { promote(high, low) }
 }
 
 /// Returns the promoted dtype of two dtypes; `None` if PyTorch does not promote the pair.
-fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
+pub(super) fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
     const DTYPES: [ElemType; 10] = [
         ElemType::Bool,
         ElemType::Uint8,

@@ -9,10 +9,9 @@ use serde_json::Value as Json;
 use zip::ZipArchive;
 
 use super::pickle::{self, Id, Object, Pickle};
-use super::storage::{Layout, entry};
+use super::rebuild::{Storages, list, rebuilt};
 use super::{npz, zipped};
 use crate::graph::{ElemType, Tensor};
-use crate::torch::types::elem_by_torch_name;
 
 /// Tensors by their module path: `encoder.0.weight`.
 pub type State = FxHashMap<String, Tensor>;
@@ -112,7 +111,7 @@ impl Reader<'_> {
     ///
     /// Calls that build empty dictionaries or lists of numbers are ignored; all remaining calls are errors.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
-        let arguments = self.list(arguments).to_vec();
+        let arguments = list(self.pickle, arguments).to_vec();
         match self.name(callee) {
             "collections OrderedDict" => Ok(()),
             "torch._utils _rebuild_parameter" | "torch._utils _rebuild_parameter_with_state" => {
@@ -121,7 +120,10 @@ impl Reader<'_> {
             }
             "torch._utils _rebuild_tensor_v2" | "torch._utils _rebuild_tensor" => {
                 let name = path.join(".");
-                let tensor = self.tensor(&arguments).map_err(|why| format!("the tensor `{name}` {why}"))?;
+                let folder = format!("{}data/", self.folder);
+                let mut storages = Storages { bytes: self.bytes, archive: &mut self.archive, folder };
+                let tensor = rebuilt(self.pickle, &arguments, &mut storages);
+                let tensor = tensor.map_err(|why| format!("the tensor `{name}` {why}"))?;
                 self.state.insert(name, tensor);
                 Ok(())
             }
@@ -129,41 +131,6 @@ impl Reader<'_> {
             name if name.starts_with("torch.jit._pickle build_") => Ok(()),
             name => Err(refused(name)),
         }
-    }
-
-    /// Rebuilds a tensor from `(storage, offset, sizes, strides, …)`.
-    fn tensor(&mut self, arguments: &[Id]) -> Result<Tensor, String> {
-        let nonsense = || "has an invalid type or shape".to_owned();
-        let &[storage, offset, sizes, strides, ..] = arguments else { return Err(nonsense()) };
-        let Object::Persistent(storage) = self.pickle.get(storage) else { return Err(nonsense()) };
-        let &[_, class, key, ..] = self.list(*storage) else { return Err(nonsense()) };
-        let elem = elem(self.name(class))
-            .ok_or_else(|| format!("has a storage of type `{}`, which is not supported", self.name(class)))?;
-        let (Object::Str(key), Object::Int(offset)) = (self.pickle.get(key), self.pickle.get(offset)) else {
-            return Err(nonsense());
-        };
-        let (sizes, strides) = (self.ints(sizes), self.ints(strides));
-        let layout =
-            sizes.zip(strides).and_then(|(sizes, strides)| Layout::new(elem, sizes, strides, *offset));
-        let layout = layout.ok_or_else(nonsense)?;
-        let path = format!("{}data/{key}", self.folder);
-        let data = entry(self.bytes, &mut self.archive, &path, layout.span)?;
-        layout.tensor(&data)
-    }
-
-    fn list(&self, id: Id) -> &[Id] {
-        match self.pickle.get(id) {
-            Object::List(members) => members,
-            _ => &[],
-        }
-    }
-
-    fn ints(&self, id: Id) -> Option<Vec<i64>> {
-        let int = |&id: &Id| match self.pickle.get(id) {
-            Object::Int(int) => Some(*int),
-            _ => None,
-        };
-        self.list(id).iter().map(int).collect()
     }
 
     fn name(&self, id: Id) -> &str {
@@ -179,11 +146,6 @@ fn refused(name: &str) -> String {
         "the file contains more than plain tensors: loading the file would run `{}`",
         name.replace(' ', ".")
     )
-}
-
-/// Returns the element type of a storage class.
-fn elem(class: &str) -> Option<ElemType> {
-    elem_by_torch_name(class.strip_prefix("torch ")?.strip_suffix("Storage")?)
 }
 
 /// Parses a `.safetensors` file: the header length, a JSON header, the elements.

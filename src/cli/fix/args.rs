@@ -17,6 +17,8 @@ use crate::extract::{CostModel, Objective};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options, Progress};
 use crate::fix::precision::Precision;
 use crate::graph::ElemType;
+use crate::graph::dim::Dim;
+use crate::import::InputShape;
 use crate::remote::Limits;
 use crate::write::external::DEFAULT_THRESHOLD;
 
@@ -25,7 +27,7 @@ use crate::write::external::DEFAULT_THRESHOLD;
 #[command(name = "onnx-fix", version = VERSION, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
-    /// Models, archives of `torch.export.save`, or TorchScript graphs in text form.
+    /// Models, archives of `torch.export.save` or `torch.jit.save`, or TorchScript graphs in text form.
     /// Paths, or URIs (https, s3, gs, az, hf); `-` is standard input. Several inputs run in parallel
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
@@ -210,6 +212,14 @@ pub struct Args {
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
+    /// Shape of an input of a TorchScript archive: `images=batch,3,224,224`, `ids=batch,length:int64`;
+    /// may be repeated
+    ///
+    /// Names are dynamic sizes, and the dtype is float32 unless it is given. Without this option, an input has
+    /// the shape of `--fix-shape`, or that of the example input that `torch.jit.trace` recorded.
+    #[arg(long, value_name = "IN=DIMS[:DTYPE]", help_heading = "Changes")]
+    pub input_shape: Vec<InputShape>,
+
     /// Set a static shape for an input: `images=1,3,224,224`; may be repeated
     #[arg(long, value_name = "IN=DIMS", value_parser = fixed_shape, help_heading = "Changes")]
     pub fix_shape: Vec<FixedShape>,
@@ -292,6 +302,17 @@ impl Args {
             explains: !self.explain_rewrite.is_empty(),
             progress: Progress::default(),
         })
+    }
+
+    /// Returns the declared shapes of the inputs of a TorchScript archive.
+    pub fn input_shapes(&self) -> Vec<InputShape> {
+        let is_other = |fixed: &&FixedShape| self.input_shape.iter().all(|shape| shape.input != fixed.input);
+        let fixed = self.fix_shape.iter().filter(is_other).map(|fixed| InputShape {
+            input: fixed.input.clone(),
+            dims: fixed.dims.iter().copied().map(Dim::known).collect(),
+            elem: None,
+        });
+        self.input_shape.iter().cloned().chain(fixed).collect()
     }
 
     fn precision(&self) -> Result<Option<Precision>, Failure> {

@@ -1,4 +1,4 @@
-//! Converts PyTorch programs to models: `torch.export` archives and TorchScript text.
+//! Converts PyTorch programs to models: `torch.export` archives, TorchScript archives and text.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use crate::cli::{Failure, Status, crash};
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::files::{ModelFile, ModelFormat};
 use crate::fix::undefined_uses;
-use crate::import::{import, program};
+use crate::import::{InputShape, import, program, scripted};
 use crate::read::external::DataFolders;
 use crate::read::pt2::{self, Copies, Exported};
 use crate::read::sniff::Kind;
-use crate::read::{file, state, torchscript};
+use crate::read::{file, jit, state, torchscript};
 use crate::rules::registry::RuleSet;
 use crate::torch::Origin;
 
@@ -26,11 +26,13 @@ pub fn imported(
     kind: Kind,
     bytes: Bytes,
     weights: Option<&Path>,
+    shapes: &[InputShape],
     folders: DataFolders,
     rules: &RuleSet,
 ) -> Result<Result<ModelFile, Refused>, Failure> {
     let read = match kind {
         Kind::TorchScript => traced(&bytes, weights)?,
+        _ if jit::is_archive(&bytes) => archived(&bytes, shapes, rules)?,
         _ => exported(&bytes),
     };
     let (program, findings) = match read {
@@ -60,6 +62,25 @@ fn exported(bytes: &Bytes) -> Result<(Exported, Vec<Finding>), Refused> {
         Some(program) => Ok((program, findings)),
         None => Err((findings, Status::Failed)),
     }
+}
+
+/// Reads an archive of `torch.jit.save`.
+fn archived(
+    bytes: &Bytes,
+    shapes: &[InputShape],
+    rules: &RuleSet,
+) -> Result<Result<(Exported, Vec<Finding>), Refused>, Failure> {
+    let archive = match jit::Archive::read(bytes) {
+        Ok(archive) => archive,
+        Err(why) => {
+            let message = format!("the TorchScript archive cannot be read: {why}");
+            let finding = rule_ids::UNREADABLE_PART.at(Level::Error).finding(message, Place::File);
+            return Ok(Err((vec![finding], Status::Failed)));
+        }
+    };
+    let program = crash::guard(|| scripted(&archive, shapes, rules));
+    let program = program.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    Ok(program.map(|program| (program, Vec::new())).map_err(|blockers| (blockers, Status::Found)))
 }
 
 /// Reads a TorchScript graph in text form, with its weights from a separate file.

@@ -39,7 +39,10 @@ pub fn read(
         return Err(Failure::at(weights, "--weights: only for TorchScript graphs in text form"));
     }
     let opened = match is_imported {
-        true => program::imported(name, kind, bytes, weights, DataFolders::of_model(path), rules)?,
+        true => {
+            let shapes = args.input_shapes();
+            program::imported(name, kind, bytes, weights, &shapes, DataFolders::of_model(path), rules)?
+        }
         false => ModelFile::read(name, bytes, &DataFolders::of_model(path))
             .map_err(|faults| (faults, Status::Failed)),
     };

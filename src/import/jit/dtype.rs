@@ -1,0 +1,178 @@
+//! Element types of the results of PyTorch operators.
+
+use crate::import::promote::{combine, promote};
+use crate::graph::ElemType;
+use crate::torch::{Argument, Input, Trace, Type, ValueId};
+
+/// Operators whose result is boolean.
+const BOOLEAN: &str = "eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
+    logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf signbit any all is_nonzero";
+
+/// Operators whose result is int64.
+const INDICES: &str = "argmax argmin argsort nonzero bincount searchsorted bucketize one_hot count_nonzero multinomial nms
+    nonzero_numpy argwhere tril_indices triu_indices randperm";
+
+/// Operators whose second result is int64.
+const WITH_INDICES: &str = "topk sort msort kthvalue mode cummax cummin max_pool1d_with_indices max_pool2d_with_indices
+    max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d
+    fractional_max_pool3d max min median nanmedian";
+
+/// Operators that sum integers and booleans in int64.
+const SUMS: &str = "sum prod cumsum cumprod nansum trace";
+
+/// Operators that convert integers and booleans to the default dtype.
+const FLOATING: &str = "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
+    atanh sigmoid erf erfc erfinv lgamma digamma reciprocal div divide true_divide atan2 arctan2 logit sinc xlogy special_xlogy
+    logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp";
+
+/// Operators whose result has the promoted dtype of all tensors and numbers.
+const PROMOTING: &str = "add sub subtract mul multiply remainder fmod floor_divide pow float_power maximum minimum fmax fmin
+    lerp addcmul addcdiv clamp clip clamp_min clamp_max rsub __and__ __or__ __xor__ bitwise_and bitwise_or bitwise_xor
+    bitwise_left_shift bitwise_right_shift hypot copysign cat concat concatenate stack hstack vstack dstack column_stack
+    dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm";
+
+fn is_among(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|one| one == name)
+}
+
+/// Returns the element types of `count` results; an unknown element type is `None`.
+///
+/// `name` is the functional name without overload.
+pub fn results(trace: &Trace, name: &str, overload: &str, inputs: &[Input], count: usize) -> Vec<Option<ElemType>> {
+    let is_partial = matches!(name, "max" | "min" | "median" | "nanmedian") && overload != "dim";
+    let first = result(trace, name, inputs);
+    (0..count)
+        .map(|place| match place {
+            1 if is_among(WITH_INDICES, name) && !is_partial => Some(ElemType::Int64),
+            _ => first,
+        })
+        .collect()
+}
+
+fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
+    let argument = |name: &str| inputs.iter().find(|input| input.name.as_deref() == Some(name)).map(|it| &it.argument);
+    if let Some(Argument::Elem(elem)) = argument("dtype") {
+        return Some(*elem);
+    }
+    let receiver = inputs.first().map(|input| &input.argument);
+    let own = || first_elem(trace, receiver?);
+    let whole = |elem: ElemType| elem == ElemType::Bool || elem.is_integer();
+    match name {
+        name if is_among(BOOLEAN, name) => Some(ElemType::Bool),
+        name if is_among(INDICES, name) => Some(ElemType::Int64),
+        name if is_among(SUMS, name) => own().map(|elem| if whole(elem) { ElemType::Int64 } else { elem }),
+        name if is_among(FLOATING, name) => {
+            let rounds = matches!(argument("rounding_mode"), Some(Argument::Str(_)));
+            let elem = promoted(trace, inputs)?;
+            Some(if whole(elem) && !rounds { ElemType::Float } else { elem })
+        }
+        name if is_among(PROMOTING, name) => promoted(trace, inputs),
+        "max" | "min" if argument("other").is_some() => promoted(trace, inputs),
+        "where" => {
+            let branches: Vec<Input> = inputs.iter().skip(1).cloned().collect();
+            promoted(trace, &branches)
+        }
+        "zeros" | "ones" | "empty" | "rand" | "randn" | "eye" | "linspace" | "logspace" | "hann_window"
+        | "hamming_window" | "blackman_window" | "bartlett_window" | "normal" => Some(ElemType::Float),
+        "randint" => Some(ElemType::Int64),
+        "full" => number_elem(trace, argument("fill_value")?),
+        "scalar_tensor" => Some(ElemType::Float),
+        "arange" => {
+            let elems = inputs.iter().map(|input| number_elem(trace, &input.argument));
+            let elems: Option<Vec<_>> = elems.collect();
+            Some(if elems?.contains(&ElemType::Float) { ElemType::Float } else { ElemType::Int64 })
+        }
+        "type_as" => first_elem(trace, argument("other")?),
+        "real" | "imag" | "view_as_real" | "angle" | "abs" | "absolute" => own().map(real),
+        "view_as_complex" | "complex" | "polar" => own().and_then(complex),
+        "stft" => match argument("return_complex") {
+            Some(Argument::Bool(false)) => own(),
+            _ => own().and_then(complex),
+        },
+        "istft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" | "fft_hfft" => own().map(real),
+        name if name.starts_with("fft_") && !name.ends_with("shift") => own().and_then(complex),
+        _ => own(),
+    }
+}
+
+/// Returns the element type of a tensor, or of the first tensor of a list.
+fn first_elem(trace: &Trace, argument: &Argument) -> Option<ElemType> {
+    match argument {
+        Argument::Value(value) => of_value(trace, *value),
+        Argument::List(members) => first_elem(trace, members.first()?),
+        _ => None,
+    }
+}
+
+fn of_value(trace: &Trace, value: ValueId) -> Option<ElemType> {
+    match &trace.value(value).ty {
+        Type::Tensor(tensor) => tensor.elem,
+        Type::Int => Some(ElemType::Int64),
+        Type::Bool => Some(ElemType::Bool),
+        Type::Float => Some(ElemType::Float),
+        _ => None,
+    }
+}
+
+/// Returns the dtype of a tensor made from a number.
+fn number_elem(trace: &Trace, argument: &Argument) -> Option<ElemType> {
+    match argument {
+        Argument::Int(_) => Some(ElemType::Int64),
+        Argument::Float(_) => Some(ElemType::Float),
+        Argument::Bool(_) => Some(ElemType::Bool),
+        Argument::Value(value) => of_value(trace, *value),
+        _ => None,
+    }
+}
+
+/// Returns the promoted dtype of the tensors and numbers among the arguments.
+fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
+    // Tensors with axes, 0-d tensors, and numbers, in the order of their precedence.
+    let mut ranked: [Option<ElemType>; 3] = [None; 3];
+    let mut add = |slot: usize, elem: ElemType| {
+        ranked[slot] = match ranked[slot] {
+            None => Some(elem),
+            Some(other) => Some(promote(other, elem)?),
+        };
+        Some(())
+    };
+    for input in inputs {
+        let is_scale = matches!(input.name.as_deref(), Some("dim" | "axis" | "rounding_mode" | "bias_k"));
+        let members = match &input.argument {
+            Argument::List(members) => &**members,
+            one => std::slice::from_ref(one),
+        };
+        for member in members.iter().filter(|_| !is_scale) {
+            match member {
+                Argument::Value(value) => match &trace.value(*value).ty {
+                    Type::Tensor(tensor) => {
+                        // A tensor of unknown rank has the precedence of one with axes if all dtypes are equal.
+                        let slot = usize::from(tensor.rank() == Some(0));
+                        add(slot, tensor.elem?)?;
+                    }
+                    _ => add(2, of_value(trace, *value)?)?,
+                },
+                Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => add(2, number_elem(trace, member)?)?,
+                _ => {}
+            }
+        }
+    }
+    let [with_axes, without, numbers] = ranked;
+    combine(combine(with_axes, without), numbers)
+}
+
+fn complex(elem: ElemType) -> Option<ElemType> {
+    match elem {
+        ElemType::Float | ElemType::Complex64 => Some(ElemType::Complex64),
+        ElemType::Double | ElemType::Complex128 => Some(ElemType::Complex128),
+        _ => None,
+    }
+}
+
+fn real(elem: ElemType) -> ElemType {
+    match elem {
+        ElemType::Complex64 => ElemType::Float,
+        ElemType::Complex128 => ElemType::Double,
+        other => other,
+    }
+}

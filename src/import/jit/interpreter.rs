@@ -1,0 +1,263 @@
+//! Interpreter of TorchScript code: functions and statements.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::fault::Fault;
+use super::item::Item;
+use super::oracle::Oracle;
+use super::recorder::Recorder;
+use crate::diag::{Finding, Place, SourcePlace, rule_ids};
+use crate::read::jit::Archive;
+use crate::read::jit::ast::{Expression, File, Function, Kind, Statement};
+use crate::read::jit::objects::ObjectId;
+use crate::torch::ValueId;
+
+/// Maximum nesting of calls.
+const MAX_CALLS: usize = 200;
+
+/// Maximum number of statements, with those of unrolled loops.
+const MAX_STEPS: usize = 2_000_000;
+
+/// Variables of a function.
+pub type Variables = FxHashMap<Arc<str>, Item>;
+
+/// Interpreter of the code of an archive, which records the operators that the code calls.
+pub struct Interpreter<'a> {
+    pub archive: &'a Archive,
+    pub recorder: Recorder,
+    pub oracle: Oracle<'a>,
+    /// Module paths of the objects of the archive: `layer1.0.conv1`.
+    pub paths: FxHashMap<ObjectId, String>,
+    /// Lifted tensors of the modules and constants, by object.
+    pub lifted: FxHashMap<(bool, ObjectId), ValueId>,
+    /// Lists and dictionaries of the modules, which their references share.
+    pub kept: FxHashMap<ObjectId, Item>,
+    /// Attributes that the code has set.
+    pub attributes: FxHashMap<(ObjectId, Arc<str>), Item>,
+    /// Whether types may be unknown: the linter interprets code without the shapes of its inputs.
+    pub lenient: bool,
+    calls: usize,
+    steps: usize,
+}
+
+/// Continuation after a statement.
+pub enum Flow {
+    Next,
+    /// The function returns this value.
+    Return(Item),
+}
+
+impl<'a> Interpreter<'a> {
+    /// Returns an interpreter of an archive.
+    pub fn new(archive: &'a Archive, oracle: Oracle<'a>) -> Self {
+        let class = archive.root_class().map(|class| Arc::from(class.trim_start_matches("__torch__.")));
+        let root = archive.modules.root;
+        Interpreter {
+            archive,
+            recorder: Recorder::new(class),
+            oracle,
+            paths: [(root, String::new())].into_iter().collect(),
+            lifted: FxHashMap::default(),
+            kept: FxHashMap::default(),
+            attributes: FxHashMap::default(),
+            lenient: false,
+            calls: 0,
+            steps: 0,
+        }
+    }
+
+    /// Calls a function with arguments by position and by name.
+    pub fn function(
+        &mut self,
+        (file, function): (&'a File, &'a Function),
+        given: Vec<Item>,
+        named: Vec<(Arc<str>, Item)>,
+    ) -> Result<Item, Fault> {
+        if given.len() > function.params.len() {
+            return Err(format!("`{}` is called with too many arguments", function.name).into());
+        }
+        let mut variables = Variables::default();
+        variables.extend(named);
+        variables.extend(function.params.iter().map(|param| param.name.clone()).zip(given));
+        for param in &function.params {
+            if !variables.contains_key(&param.name) {
+                let default = param.default.as_ref();
+                let default = default.ok_or_else(|| format!("the argument `{}` of `{}` is missing", param.name, function.name))?;
+                let default = self.evaluate(default, &mut Variables::default())?;
+                variables.insert(param.name.clone(), default);
+            }
+        }
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return Err("its calls are nested too deeply".into());
+        }
+        let outer = self.recorder.place.take();
+        self.recorder.place = Some(place(file, function, 0));
+        let flow = self.block(&function.body, &mut variables);
+        self.recorder.place = outer;
+        self.calls -= 1;
+        match flow? {
+            Flow::Return(item) => Ok(item),
+            Flow::Next => Ok(Item::None),
+        }
+    }
+
+    /// Runs statements in order.
+    pub fn block(&mut self, body: &'a [Statement], variables: &mut Variables) -> Result<Flow, Fault> {
+        for statement in body {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return Err(self.located(Fault::from("its loops have too many rounds")));
+            }
+            if let Some(place) = &mut self.recorder.place {
+                place.line = statement.line;
+                let file = self.archive.files.values().find(|file| file.path == place.file);
+                let code = file.and_then(|file| file.text.lines().nth(statement.line as usize - 1));
+                place.code = code.map(|code| code.trim().into());
+            }
+            match self.statement(statement, variables) {
+                Ok(Flow::Next) => {}
+                Ok(Flow::Return(item)) => return Ok(Flow::Return(item)),
+                Err(fault) => return Err(self.located(fault)),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Adds the current location to a fault that has none.
+    fn located(&self, fault: Fault) -> Fault {
+        let Fault::Plain(why) = fault else { return fault };
+        let place = self.recorder.place.clone().map_or(Place::File, Place::Source);
+        let finding = rule_ids::NOT_CONVERTIBLE.finding(format!("the code is not supported: {why}"), place);
+        Fault::Found(vec![finding])
+    }
+
+    fn statement(&mut self, statement: &'a Statement, variables: &mut Variables) -> Result<Flow, Fault> {
+        match &statement.kind {
+            Kind::Pass => {}
+            Kind::Evaluate(expression) => drop(self.evaluate(expression, variables)?),
+            Kind::Return(value) => return Ok(Flow::Return(self.evaluate(value, variables)?)),
+            Kind::Assign(target, value) => {
+                let value = self.evaluate(value, variables)?;
+                self.assign(target, value, variables)?;
+            }
+            Kind::If(condition, yes, no) => {
+                let condition = self.evaluate(condition, variables)?;
+                return match self.truth(&condition)? {
+                    Some(true) => self.block(yes, variables),
+                    Some(false) => self.block(no, variables),
+                    None => self.branch(&condition, yes, no, variables),
+                };
+            }
+            Kind::For(variable, count, body) => {
+                let count = self.evaluate(count, variables)?;
+                let Some(count) = count.int() else {
+                    return self.counted_loop(variable, &count, body, variables);
+                };
+                for round in 0..count {
+                    variables.insert(variable.clone(), Item::Int(round));
+                    if let Flow::Return(item) = self.block(body, variables)? {
+                        return Ok(Flow::Return(item));
+                    }
+                }
+            }
+            Kind::While(condition, body) => return self.while_loop(condition, body, variables),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn while_loop(
+        &mut self,
+        condition: &'a Expression,
+        body: &'a [Statement],
+        variables: &mut Variables,
+    ) -> Result<Flow, Fault> {
+        loop {
+            let again = self.evaluate(condition, variables)?;
+            match self.truth(&again)? {
+                Some(true) => {
+                    if let Flow::Return(item) = self.block(body, variables)? {
+                        return Ok(Flow::Return(item));
+                    }
+                }
+                Some(false) => return Ok(Flow::Next),
+                None => return self.computed_loop(condition, body, variables),
+            }
+        }
+    }
+
+    /// Assigns a value to a variable, an attribute, or to the members of a tuple.
+    fn assign(&mut self, target: &'a Expression, value: Item, variables: &mut Variables) -> Result<(), Fault> {
+        match target {
+            Expression::Name(name) => drop(variables.insert(name.clone(), value)),
+            Expression::Tuple(targets) => {
+                let members = self.unpacked(value, targets.len())?;
+                for (target, member) in targets.iter().zip(members) {
+                    self.assign(target, member, variables)?;
+                }
+            }
+            Expression::Attribute(object, name) => {
+                let Item::Object(object) = self.evaluate(object, variables)? else {
+                    return Err("it sets an attribute of an object that is not a module".into());
+                };
+                self.set_attribute(object, name, value)?;
+            }
+            _ => return Err("it assigns to an expression that is not a variable".into()),
+        }
+        Ok(())
+    }
+
+    /// Returns the members of a tuple or list that is assigned to `count` targets.
+    fn unpacked(&self, value: Item, count: usize) -> Result<Vec<Item>, Fault> {
+        match value.members() {
+            Some(members) if members.len() == count => Ok(members),
+            Some(members) => Err(format!("it unpacks {} values into {count} variables", members.len()).into()),
+            None => Err(format!("it unpacks {}", value.kind()).into()),
+        }
+    }
+
+    /// Sets an attribute of a module.
+    fn set_attribute(&mut self, object: ObjectId, name: &Arc<str>, value: Item) -> Result<(), Fault> {
+        if self.recorder.depth > 0 {
+            return Err(format!("it sets the attribute `{name}` in a branch or loop that depends on data").into());
+        }
+        // A constant attribute is equal in every run only if the code sets it to the value that it has.
+        let before = self.attribute(object, name)?;
+        if before.equals(&value) != Some(true) {
+            return Err(format!("it stores a value in the attribute `{name}`, which later runs would read").into());
+        }
+        self.attributes.insert((object, name.clone()), value);
+        Ok(())
+    }
+
+    /// Returns findings for a fault.
+    pub fn findings(&self, fault: Fault) -> Vec<Finding> {
+        match self.located(fault) {
+            Fault::Found(findings) => findings,
+            Fault::Raised(message) => {
+                let message = format!("the program is not supported: it raises \"{message}\" for these inputs");
+                vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File)]
+            }
+            Fault::Shapes(example) => {
+                let message = "the archive does not record the shapes of its inputs";
+                let help = format!("declare them, with names for dynamic sizes: `{example}`");
+                vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File).help(help)]
+            }
+            Fault::Plain(_) => Vec::new(),
+        }
+    }
+}
+
+fn place(file: &File, function: &Function, line: u32) -> SourcePlace {
+    SourcePlace {
+        file: file.path.clone(),
+        line,
+        column: 0,
+        width: 0,
+        code: None,
+        function: Some(function.name.clone()),
+        cell: None,
+    }
+}

@@ -1,0 +1,134 @@
+//! Values of TorchScript code while it is interpreted.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::graph::ElemType;
+use crate::read::jit::objects::ObjectId;
+use crate::torch::ValueId;
+
+/// A value of TorchScript code.
+#[derive(Clone, Debug)]
+pub enum Item {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(Arc<str>),
+    /// A number that the model computes at run time.
+    Computed(ValueId),
+    Tensor(ValueId),
+    /// A 0-d tensor whose number is tracked: a constant, or a computed integer.
+    Scalar(ElemType, Box<Item>),
+    List(Rc<List>),
+    Tuple(Rc<[Item]>),
+    Dict(Rc<Dict>),
+    /// A module, or another object of the archive.
+    Object(ObjectId),
+    /// A function or class, by its qualified name.
+    Function(Arc<str>),
+    /// A value that no result depends on, such as a device.
+    Other(Arc<str>),
+    /// A variable that is never read.
+    Uninitialized,
+}
+
+/// A list, which all of its references share.
+#[derive(Debug)]
+pub struct List {
+    /// Items, in order.
+    pub items: RefCell<Vec<Item>>,
+    /// Number of open subgraphs when the list was created.
+    pub depth: usize,
+}
+
+/// A dictionary, which all of its references share.
+#[derive(Debug)]
+pub struct Dict {
+    /// Keys with their values, in insertion order.
+    pub items: RefCell<Vec<(Item, Item)>>,
+    /// Number of open subgraphs when the dictionary was created.
+    pub depth: usize,
+}
+
+impl Item {
+    /// Returns the members of a list or tuple.
+    pub fn members(&self) -> Option<Vec<Item>> {
+        match self {
+            Item::List(list) => Some(list.items.borrow().clone()),
+            Item::Tuple(members) => Some(members.to_vec()),
+            _ => None,
+        }
+    }
+
+    /// Returns the integer of a constant.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Item::Int(int) => Some(*int),
+            Item::Bool(truth) => Some(i64::from(*truth)),
+            _ => None,
+        }
+    }
+
+    /// Returns a constant number as a float.
+    pub fn float(&self) -> Option<f64> {
+        match self {
+            Item::Float(float) => Some(*float),
+            other => other.int().map(|int| int as f64),
+        }
+    }
+
+    /// Returns true for a constant or computed number that is not a tensor.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Item::Bool(_) | Item::Int(_) | Item::Float(_) | Item::Computed(_))
+    }
+
+    /// Returns true for a tensor.
+    pub fn is_tensor(&self) -> bool {
+        matches!(self, Item::Tensor(_) | Item::Scalar(..))
+    }
+
+    /// Returns whether two constants are equal; `None` if this depends on computed values.
+    pub fn equals(&self, other: &Item) -> Option<bool> {
+        Some(match (self, other) {
+            (Item::Computed(a), Item::Computed(b)) if a == b => true,
+            (Item::Computed(_) | Item::Tensor(_) | Item::Scalar(..), _)
+            | (_, Item::Computed(_) | Item::Tensor(_) | Item::Scalar(..)) => return None,
+            (Item::None, Item::None) => true,
+            (Item::Str(a), Item::Str(b)) | (Item::Other(a), Item::Other(b)) => a == b,
+            (Item::Object(a), Item::Object(b)) => a == b,
+            (a, b) => match (a.members(), b.members(), a.float(), b.float()) {
+                (Some(a), Some(b), ..) => {
+                    if a.len() != b.len() {
+                        return Some(false);
+                    }
+                    let pairs = a.iter().zip(&b).map(|(a, b)| a.equals(b));
+                    return pairs.collect::<Option<Vec<bool>>>().map(|equal| equal.into_iter().all(|is| is));
+                }
+                (_, _, Some(a), Some(b)) => a == b,
+                _ => false,
+            },
+        })
+    }
+
+    /// Describes the kind of the value for a message.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Item::None => "None",
+            Item::Bool(_) => "a boolean",
+            Item::Int(_) => "an integer",
+            Item::Float(_) => "a float",
+            Item::Str(_) => "a string",
+            Item::Computed(_) => "a computed number",
+            Item::Tensor(_) | Item::Scalar(..) => "a tensor",
+            Item::List(_) => "a list",
+            Item::Tuple(_) => "a tuple",
+            Item::Dict(_) => "a dictionary",
+            Item::Object(_) => "a module",
+            Item::Function(_) => "a function",
+            Item::Other(_) => "a device or layout",
+            Item::Uninitialized => "an uninitialized value",
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Operators on lists, dictionaries and strings.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::fault::Fault;
+use super::interpreter::Interpreter;
+use super::item::{Dict, Item};
+
+impl Interpreter<'_> {
+    /// Applies an operator to lists, dictionaries or strings; `None` if it is another operator.
+    pub fn list_op(&mut self, name: &str, given: &[Item]) -> Result<Option<Item>, Fault> {
+        Ok(Some(match (name, given) {
+            ("__is__" | "__isnot__", [a, b]) => {
+                let is_none = |item: &Item| matches!(item, Item::None);
+                if !is_none(a) && !is_none(b) {
+                    return Err("it tests the identity of two objects".into());
+                }
+                Item::Bool((is_none(a) && is_none(b)) == (name == "__is__"))
+            }
+            ("append", [Item::List(list), item]) => {
+                self.changes(list.depth)?;
+                list.items.borrow_mut().push(item.clone());
+                given[0].clone()
+            }
+            ("extend", [Item::List(list), other]) => {
+                self.changes(list.depth)?;
+                let members = other.members().ok_or("it extends a list by an object that is not a list")?;
+                list.items.borrow_mut().extend(members);
+                Item::None
+            }
+            ("insert", [Item::List(list), at, item]) => {
+                self.changes(list.depth)?;
+                let mut items = list.items.borrow_mut();
+                let at = at.int().ok_or("it inserts at a computed position")?;
+                let at = if at < 0 { (at + items.len() as i64).max(0) } else { at.min(items.len() as i64) };
+                items.insert(at as usize, item.clone());
+                Item::None
+            }
+            ("pop", [Item::List(list), rest @ ..]) => {
+                self.changes(list.depth)?;
+                let length = list.items.borrow().len();
+                let at = position(rest.first().unwrap_or(&Item::Int(-1)), length)?;
+                list.items.borrow_mut().remove(at)
+            }
+            ("clear", [Item::List(list)]) => {
+                self.changes(list.depth)?;
+                list.items.borrow_mut().clear();
+                Item::None
+            }
+            ("reverse", [Item::List(list)]) => {
+                self.changes(list.depth)?;
+                list.items.borrow_mut().reverse();
+                Item::None
+            }
+            ("_set_item", [Item::List(list), at, item]) => {
+                self.changes(list.depth)?;
+                let length = list.items.borrow().len();
+                list.items.borrow_mut()[position(at, length)?] = item.clone();
+                given[0].clone()
+            }
+            ("_set_item", [Item::Dict(dict), key, item]) => {
+                self.set_item(dict, key, item)?;
+                Item::None
+            }
+            ("len", [Item::Dict(dict)]) => Item::Int(dict.items.borrow().len() as i64),
+            ("len", [Item::Str(text)]) => Item::Int(text.chars().count() as i64),
+            ("len", [list]) if list.members().is_some() => {
+                Item::Int(list.members().map_or(0, |members| members.len()) as i64)
+            }
+            ("__getitem__", [object, index]) => self.indexed(object, index)?,
+            ("__contains__", [Item::Dict(dict), key]) => Item::Bool(found(dict, key)?.is_some()),
+            ("__contains__", [list, item]) if list.members().is_some() => {
+                let mut is_found = false;
+                for member in list.members().unwrap_or_default() {
+                    is_found |= member.equals(item).ok_or("it searches a list for a computed value")?;
+                }
+                Item::Bool(is_found)
+            }
+            ("keys", [Item::Dict(dict)]) => self.list(dict.items.borrow().iter().map(|(key, _)| key.clone()).collect()),
+            ("values", [Item::Dict(dict)]) => {
+                self.list(dict.items.borrow().iter().map(|(_, value)| value.clone()).collect())
+            }
+            ("items", [Item::Dict(dict)]) => {
+                let pairs = dict.items.borrow().clone().into_iter();
+                self.list(pairs.map(|(key, value)| Item::Tuple(Rc::new([key, value]))).collect())
+            }
+            ("dict", []) => self.dict(Vec::new()),
+            ("dict", [Item::Dict(dict)]) => self.dict(dict.items.borrow().clone()),
+            ("get", [Item::Dict(dict), key, rest @ ..]) => {
+                found(dict, key)?.unwrap_or_else(|| rest.first().cloned().unwrap_or(Item::None))
+            }
+            ("list" | "copy", [list]) if list.members().is_some() => self.list(list.members().unwrap_or_default()),
+            ("slice", [list, rest @ ..]) if list.members().is_some() => {
+                self.list(sliced(list.members().unwrap_or_default(), rest)?)
+            }
+            ("add", [a, b]) => match (a.members(), b.members(), a, b) {
+                (Some(a), Some(b), ..) => self.list([a, b].concat()),
+                (.., Item::Str(a), Item::Str(b)) => Item::Str(format!("{a}{b}").into()),
+                _ => return Ok(None),
+            },
+            ("mul", [list, count]) if list.members().is_some() => {
+                let count = count.int().ok_or("it repeats a list a computed number of times")?;
+                let copies = (0..count).flat_map(|_| list.members().unwrap_or_default());
+                self.list(copies.collect())
+            }
+            ("eq" | "ne", [a, b]) if !a.is_tensor() && !b.is_tensor() && !(a.is_number() && b.is_number()) => {
+                let equal = a.equals(b).ok_or("it compares computed values")?;
+                Item::Bool(equal == (name == "eq"))
+            }
+            ("max" | "min", [list]) if list.members().is_some() => {
+                let mut members = list.members().unwrap_or_default().into_iter();
+                let mut found = members.next().ok_or("it searches an empty list")?;
+                for member in members {
+                    let next = self.number_op(name, &[found, member])?;
+                    found = next.ok_or("it searches a list that contains no numbers")?;
+                }
+                found
+            }
+            _ => return Ok(text_op(name, given)),
+        }))
+    }
+
+    /// Checks that a list or dictionary is not changed in a subgraph that does not contain it.
+    fn changes(&self, depth: usize) -> Result<(), Fault> {
+        match depth == self.recorder.depth {
+            true => Ok(()),
+            false if depth == usize::MAX => Err("it changes a list of the module, which later runs would read".into()),
+            false => Err("it changes a list in a branch or loop that depends on data".into()),
+        }
+    }
+
+    fn set_item(&mut self, dict: &Dict, key: &Item, item: &Item) -> Result<(), Fault> {
+        self.changes(dict.depth)?;
+        let mut items = dict.items.borrow_mut();
+        for (other, value) in items.iter_mut() {
+            if other.equals(key).ok_or("it uses a computed key")? {
+                *value = item.clone();
+                return Ok(());
+            }
+        }
+        items.push((key.clone(), item.clone()));
+        Ok(())
+    }
+
+    /// Returns the member of a list, tuple or dictionary at an index or key.
+    pub fn indexed(&mut self, object: &Item, index: &Item) -> Result<Item, Fault> {
+        if let Item::Dict(dict) = object {
+            return Ok(found(dict, index)?.ok_or("it reads a key that the dictionary does not have")?);
+        }
+        if let Item::Str(text) = object {
+            let chars: Vec<char> = text.chars().collect();
+            return Ok(Item::Str(chars[position(index, chars.len())?].to_string().into()));
+        }
+        let members = object.members().ok_or_else(|| format!("it indexes {}", object.kind()))?;
+        Ok(members[position(index, members.len())?].clone())
+    }
+}
+
+fn found(dict: &Dict, key: &Item) -> Result<Option<Item>, Fault> {
+    for (other, value) in dict.items.borrow().iter() {
+        if other.equals(key).ok_or("it uses a computed key")? {
+            return Ok(Some(value.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the position for a constant index, which may be negative.
+fn position(index: &Item, length: usize) -> Result<usize, Fault> {
+    let index = index.int().ok_or("it indexes a list at a computed position")?;
+    let at = if index < 0 { index + length as i64 } else { index };
+    let at = usize::try_from(at).ok().filter(|&at| at < length);
+    Ok(at.ok_or_else(|| format!("the index {index} is out of range for a list of {length}"))?)
+}
+
+/// Returns the members from `start` to `end` with a step.
+fn sliced(members: Vec<Item>, rest: &[Item]) -> Result<Vec<Item>, Fault> {
+    let length = members.len() as i64;
+    let number = |at: usize, otherwise: i64| match rest.get(at) {
+        None | Some(Item::None) => Ok(otherwise),
+        Some(item) => item.int().ok_or(Fault::from("it slices a list at a computed position")),
+    };
+    let step = number(2, 1)?;
+    if step <= 0 {
+        return Err("it slices a list backwards".into());
+    }
+    let clamped = |at: i64| if at < 0 { (at + length).max(0) } else { at.min(length) };
+    let (start, end) = (clamped(number(0, 0)?), clamped(number(1, length)?));
+    let places = (start..end).step_by(usize::try_from(step).unwrap_or(1));
+    Ok(places.filter_map(|at| members.get(at as usize).cloned()).collect())
+}
+
+/// Applies an operator to strings; `None` if it is another operator.
+fn text_op(name: &str, given: &[Item]) -> Option<Item> {
+    Some(match (name, given) {
+        ("format", [Item::Str(text), rest @ ..]) => {
+            let mut text = text.to_string();
+            for item in rest {
+                text = text.replacen("{}", &shown(item), 1);
+            }
+            Item::Str(text.into())
+        }
+        ("percentFormat", [Item::Str(text), ..]) => Item::Str(text.clone()),
+        ("lower", [Item::Str(text)]) => Item::Str(text.to_lowercase().into()),
+        ("upper", [Item::Str(text)]) => Item::Str(text.to_uppercase().into()),
+        ("startswith", [Item::Str(text), Item::Str(start)]) => Item::Bool(text.starts_with(&**start)),
+        ("endswith", [Item::Str(text), Item::Str(end)]) => Item::Bool(text.ends_with(&**end)),
+        ("str", [item]) => Item::Str(shown(item).into()),
+        ("join", [Item::Str(between), list]) => {
+            let members = list.members()?.into_iter().map(|item| match item {
+                Item::Str(text) => Some(text),
+                _ => None,
+            });
+            let members: Vec<Arc<str>> = members.collect::<Option<_>>()?;
+            Item::Str(members.join(between).into())
+        }
+        _ => return None,
+    })
+}
+
+/// Returns a value as text, for messages of the code.
+fn shown(item: &Item) -> String {
+    match item {
+        Item::None => "None".to_owned(),
+        Item::Bool(true) => "True".to_owned(),
+        Item::Bool(false) => "False".to_owned(),
+        Item::Int(int) => int.to_string(),
+        Item::Float(float) => float.to_string(),
+        Item::Str(text) => text.to_string(),
+        Item::List(_) | Item::Tuple(_) => {
+            let members = item.members().unwrap_or_default();
+            format!("[{}]", members.iter().map(shown).collect::<Vec<_>>().join(", "))
+        }
+        other => other.kind().to_owned(),
+    }
+}
+

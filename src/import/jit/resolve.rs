@@ -1,0 +1,63 @@
+//! Overload resolution of calls with positional and named arguments, where defaults are omitted.
+
+use std::sync::Arc;
+
+use crate::import::overload::{fits, typed};
+use crate::schema::aten::{self, Signature};
+use crate::torch::{Argument, Input, Trace};
+
+/// Arguments that no lowering depends on.
+const IGNORED: [&str; 6] = ["device", "layout", "pin_memory", "generator", "non_blocking", "requires_grad"];
+
+/// Returns the overload that accepts a call, and its arguments by parameter name.
+pub fn resolved(
+    trace: &Trace,
+    name: &str,
+    given: &[Argument],
+    named: &[(Arc<str>, Argument)],
+) -> Option<(&'static Signature, Vec<Input>)> {
+    let named: Vec<&(Arc<str>, Argument)> = named.iter().filter(|(name, _)| !IGNORED.contains(&&**name)).collect();
+    // Signatures do not have memory formats, which only affect whether a result shares its elements.
+    let format = named.iter().find(|(name, _)| &**name == "memory_format");
+    let named: Vec<_> = named.iter().filter(|(name, _)| &**name != "memory_format").copied().collect();
+    let accepts = |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
+    let found = aten::overloads(name)
+        .find(|it| accepts(it, false))
+        .or_else(|| aten::overloads(name).find(|it| accepts(it, true)))?;
+    let mut inputs = arguments(trace, found, given, &named, true)?;
+    if let Some((_, format)) = format
+        && !matches!(format, Argument::None | Argument::Int(0))
+    {
+        inputs.push(Input { name: Some("memory_format".into()), argument: format.clone() });
+    }
+    Some((found, inputs))
+}
+
+/// Assigns the arguments of a call to the parameters of an overload; `None` if it does not accept them.
+fn arguments(
+    trace: &Trace,
+    signature: &Signature,
+    given: &[Argument],
+    named: &[&(Arc<str>, Argument)],
+    numbers: bool,
+) -> Option<Vec<Input>> {
+    let is_param = |name: &str| signature.params.iter().any(|param| param.name == name);
+    if given.len() > signature.params.len() || named.iter().any(|(name, _)| !is_param(name)) {
+        return None;
+    }
+    let mut inputs = Vec::new();
+    for (position, param) in signature.params.iter().enumerate() {
+        let by_name = || named.iter().find(|(name, _)| &**name == param.name).map(|(_, argument)| argument);
+        let Some(argument) = given.get(position).or_else(by_name) else {
+            if param.default.is_none() && !param.is_optional {
+                return None;
+            }
+            continue;
+        };
+        if !fits(trace, param, argument, numbers) {
+            return None;
+        }
+        inputs.push(Input { name: Some(param.name.into()), argument: typed(param, argument) });
+    }
+    Some(inputs)
+}

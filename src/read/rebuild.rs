@@ -1,0 +1,67 @@
+//! Tensors in pickles of PyTorch, which refer to storages in the same archive.
+
+use std::io::Cursor;
+
+use bytes::Bytes;
+use zip::ZipArchive;
+
+use super::pickle::{Id, Object, Pickle};
+use super::storage::{Layout, entry};
+use crate::graph::{ElemType, Tensor};
+use crate::torch::types::elem_by_torch_name;
+
+/// Storages of an archive.
+pub struct Storages<'a> {
+    /// The whole file.
+    pub bytes: &'a Bytes,
+    /// The archive that contains the storages.
+    pub archive: &'a mut ZipArchive<Cursor<Bytes>>,
+    /// Folder of the storages within the archive, with a final slash.
+    pub folder: String,
+}
+
+/// Rebuilds a tensor from the arguments `(storage, offset, sizes, strides, …)` of `_rebuild_tensor_v2`.
+///
+/// # Errors
+/// The first fault, as a predicate of the tensor.
+pub fn rebuilt(pickle: &Pickle, arguments: &[Id], storages: &mut Storages) -> Result<Tensor, String> {
+    let nonsense = || "has an invalid type or shape".to_owned();
+    let &[storage, offset, sizes, strides, ..] = arguments else { return Err(nonsense()) };
+    let Object::Persistent(storage) = pickle.get(storage) else { return Err(nonsense()) };
+    let &[_, class, key, ..] = list(pickle, *storage) else { return Err(nonsense()) };
+    let class = match pickle.get(class) {
+        Object::Name(name) => &**name,
+        _ => "",
+    };
+    let elem = elem(class).ok_or_else(|| format!("has a storage of type `{class}`, which is not supported"))?;
+    let (Object::Str(key), Object::Int(offset)) = (pickle.get(key), pickle.get(offset)) else {
+        return Err(nonsense());
+    };
+    let (sizes, strides) = (ints(pickle, sizes), ints(pickle, strides));
+    let layout = sizes.zip(strides).and_then(|(sizes, strides)| Layout::new(elem, sizes, strides, *offset));
+    let layout = layout.ok_or_else(nonsense)?;
+    let path = format!("{}{key}", storages.folder);
+    let data = entry(storages.bytes, storages.archive, &path, layout.span)?;
+    layout.tensor(&data)
+}
+
+/// Returns the element type of a storage class.
+fn elem(class: &str) -> Option<ElemType> {
+    elem_by_torch_name(class.strip_prefix("torch ")?.strip_suffix("Storage")?)
+}
+
+/// Returns the members of a list or tuple; none for any other object.
+pub fn list(pickle: &Pickle, id: Id) -> &[Id] {
+    match pickle.get(id) {
+        Object::List(members) => members,
+        _ => &[],
+    }
+}
+
+fn ints(pickle: &Pickle, id: Id) -> Option<Vec<i64>> {
+    let int = |&id: &Id| match pickle.get(id) {
+        Object::Int(int) => Some(*int),
+        _ => None,
+    };
+    list(pickle, id).iter().map(int).collect()
+}
