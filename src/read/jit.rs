@@ -73,10 +73,10 @@ impl Archive {
             files.insert(module.replace('/', "."), file);
         }
         let has = |name: &str| names.contains(&format!("{folder}{name}"));
-        let modules = objects::read(bytes, &mut zip, folder, "data")?;
-        let constants = objects::read(bytes, &mut zip, folder, "constants")?;
+        let modules = objects::read(bytes, &mut zip, folder, "data", true)?;
+        let constants = objects::read(bytes, &mut zip, folder, "constants", true)?;
         let inputs = match has("traced_inputs.pkl") {
-            true => Some(objects::read(bytes, &mut zip, folder, "traced_inputs")?),
+            true => Some(objects::read(bytes, &mut zip, folder, "traced_inputs", false)?),
             false => None,
         };
         Ok(Archive { files, modules, constants, inputs })

@@ -1,6 +1,7 @@
 //! Tensors in pickles of PyTorch, which refer to storages in the same archive.
 
 use std::io::Cursor;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use zip::ZipArchive;
@@ -25,6 +26,23 @@ pub struct Storages<'a> {
 /// # Errors
 /// The first fault, as a predicate of the tensor.
 pub fn rebuilt(pickle: &Pickle, arguments: &[Id], storages: &mut Storages) -> Result<Tensor, String> {
+    let (layout, key) = layout(pickle, arguments)?;
+    let path = format!("{}{key}", storages.folder);
+    let data = entry(storages.bytes, storages.archive, &path, layout.span)?;
+    layout.tensor(&data)
+}
+
+/// Returns the dtype and the sizes of a tensor, for the same arguments.
+///
+/// # Errors
+/// The first fault, as a predicate of the tensor.
+pub fn declared(pickle: &Pickle, arguments: &[Id]) -> Result<(ElemType, Vec<i64>), String> {
+    let (layout, _) = layout(pickle, arguments)?;
+    Ok((layout.elem, layout.sizes))
+}
+
+/// Returns the layout of a tensor, and the name of its storage.
+fn layout(pickle: &Pickle, arguments: &[Id]) -> Result<(Layout, Arc<str>), String> {
     let nonsense = || "has an invalid type or shape".to_owned();
     let &[storage, offset, sizes, strides, ..] = arguments else { return Err(nonsense()) };
     let Object::Persistent(storage) = pickle.get(storage) else { return Err(nonsense()) };
@@ -39,10 +57,7 @@ pub fn rebuilt(pickle: &Pickle, arguments: &[Id], storages: &mut Storages) -> Re
     };
     let (sizes, strides) = (ints(pickle, sizes), ints(pickle, strides));
     let layout = sizes.zip(strides).and_then(|(sizes, strides)| Layout::new(elem, sizes, strides, *offset));
-    let layout = layout.ok_or_else(nonsense)?;
-    let path = format!("{}{key}", storages.folder);
-    let data = entry(storages.bytes, storages.archive, &path, layout.span)?;
-    layout.tensor(&data)
+    Ok((layout.ok_or_else(nonsense)?, key.clone()))
 }
 
 /// Returns the element type of a storage class.

@@ -78,7 +78,8 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
         "full" => number_elem(trace, argument("fill_value")?),
         "scalar_tensor" => Some(ElemType::Float),
         "arange" => {
-            let elems = inputs.iter().map(|input| number_elem(trace, &input.argument));
+            let bounds = inputs.iter().filter(|input| input.name.as_deref() != Some("dtype"));
+            let elems = bounds.map(|input| number_elem(trace, &input.argument));
             let elems: Option<Vec<_>> = elems.collect();
             Some(if elems?.contains(&ElemType::Float) { ElemType::Float } else { ElemType::Int64 })
         }

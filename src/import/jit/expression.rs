@@ -22,6 +22,8 @@ impl<'a> Interpreter<'a> {
             Expression::Str(text) => Item::Str(text.clone()),
             Expression::Name(name) => match variables.get(name) {
                 Some(item) => item.clone(),
+                None if &**name == "inf" => Item::Float(f64::INFINITY),
+                None if &**name == "nan" => Item::Float(f64::NAN),
                 None => return Err(format!("`{name}` is not defined").into()),
             },
             Expression::List(members) => {
@@ -162,6 +164,7 @@ impl<'a> Interpreter<'a> {
                 self.paths.entry(id).or_insert_with(|| path.to_owned());
                 Item::Object(id)
             }
+            Stored::Example(..) => return Err(format!("the elements of `{path}` are not stored").into()),
             Stored::Unsupported(why) => return Err(format!("`{path}` cannot be read: {why}").into()),
         })
     }

@@ -101,16 +101,16 @@ impl<'a> Interpreter<'a> {
         match (stored, own) {
             (_, Some(shape)) => {
                 let elem = match stored {
-                    Some(Stored::Tensor(tensor)) => tensor.elem(),
+                    Some(Stored::Example(elem, _)) => Some(*elem),
                     _ => None,
                 };
                 let elem = shape.elem.or(elem).unwrap_or(ElemType::Float);
                 let sizes: Vec<_> = shape.dims.iter().cloned().map(Some).collect();
                 Ok(Item::Tensor(self.recorder.input(name, tensor(Some(elem), Some(&sizes)))))
             }
-            (Some(Stored::Tensor(stored)), None) => {
-                let sizes: Vec<_> = stored.dims.iter().map(|&dim| Some(Dim::known(dim))).collect();
-                Ok(Item::Tensor(self.recorder.input(name, tensor(stored.elem(), Some(&sizes)))))
+            (Some(Stored::Example(elem, dims)), None) => {
+                let sizes: Vec<_> = dims.iter().map(|&dim| Some(Dim::known(dim))).collect();
+                Ok(Item::Tensor(self.recorder.input(name, tensor(Some(*elem), Some(&sizes)))))
             }
             (Some(Stored::List(members)), None) => {
                 let (objects, _) = example.ok_or("an example input is missing")?;
@@ -126,6 +126,9 @@ impl<'a> Interpreter<'a> {
             (Some(Stored::Int(int)), None) => Ok(Item::Int(*int)),
             (Some(Stored::Float(float)), None) => Ok(Item::Float(*float)),
             (Some(Stored::Str(text)), None) => Ok(Item::Str(text.clone())),
+            (Some(Stored::Unsupported(why)), None) => {
+                Err(format!("the example of the input `{name}` cannot be read: {why}").into())
+            }
             _ => Err(format!("the input `{name}` is neither a tensor nor a number").into()),
         }
     }

@@ -72,14 +72,17 @@ impl Interpreter<'_> {
                 Item::Str(name) => Item::Other(name.clone()),
                 _ => Item::Other("device".into()),
             },
-            ("aten", "is_autocast_enabled" | "is_grad_enabled" | "is_scripting_false", _) => Item::Bool(false),
+            ("aten", "is_autocast_enabled", _) => Item::Bool(false),
+            // With gradients, layers use plain operators instead of fused ones with equal results.
+            ("aten", "is_grad_enabled", _) => Item::Bool(true),
+            ("prim", "requires_grad", [_]) => Item::Bool(true),
             ("aten", "is_scripting", _) => Item::Bool(true),
             ("prim", "device", [_]) => Item::Other("cpu".into()),
             ("prim", "type", [Item::Other(name)]) => Item::Str(name.clone()),
             ("prim", "layout", [_]) => Item::Int(0),
             (
                 "prim",
-                "requires_grad" | "is_nested" | "is_cuda" | "is_sparse" | "is_quantized" | "is_mkldnn" | "is_mps"
+                "is_nested" | "is_cuda" | "is_sparse" | "is_quantized" | "is_mkldnn" | "is_mps"
                 | "is_xla" | "is_vulkan" | "is_ipu" | "is_meta" | "is_sparse_csr",
                 [_],
             ) => Item::Bool(false),

@@ -21,9 +21,11 @@ pub fn resolved(
     let format = named.iter().find(|(name, _)| &**name == "memory_format");
     let named: Vec<_> = named.iter().filter(|(name, _)| &**name != "memory_format").copied().collect();
     let accepts = |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
-    let found = aten::overloads(name)
-        .find(|it| accepts(it, false))
-        .or_else(|| aten::overloads(name).find(|it| accepts(it, true)))?;
+    // The code omits arguments only if they are defaults, so the overload with the fewest parameters is meant.
+    let best = |numbers: bool| {
+        aten::overloads(name).filter(|it| accepts(it, numbers)).min_by_key(|it| it.params.len())
+    };
+    let found = best(false).or_else(|| best(true))?;
     let mut inputs = arguments(trace, found, given, &named, true)?;
     if let Some((_, format)) = format
         && !matches!(format, Argument::None | Argument::Int(0))

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use zip::ZipArchive;
 
-use crate::graph::Tensor;
+use crate::graph::{ElemType, Tensor};
 use crate::read::pickle::{self, Id, Object, Pickle};
-use crate::read::rebuild::{Storages, rebuilt};
+use crate::read::rebuild::{Storages, declared, rebuilt};
 use crate::read::zipped;
 
 /// Maximum size of an inflated pickle, in bytes.
@@ -36,6 +36,8 @@ pub enum Stored {
     Str(Arc<str>),
     /// A tensor with its elements.
     Tensor(Tensor),
+    /// Dtype and sizes of a tensor; the elements of example inputs are not stored.
+    Example(ElemType, Vec<i64>),
     /// List or tuple.
     List(Vec<ObjectId>),
     /// Dictionary: keys and values, in order.
@@ -62,7 +64,7 @@ impl Objects {
     }
 }
 
-/// Reads the pickle `FOLDER/NAME.pkl`; its tensors are in `FOLDER/NAME/`.
+/// Reads the pickle `FOLDER/NAME.pkl`; its tensors are in `FOLDER/NAME/`, if they are stored.
 ///
 /// # Errors
 /// The first fault, as a clause for a message.
@@ -71,12 +73,14 @@ pub fn read(
     archive: &mut ZipArchive<Cursor<Bytes>>,
     folder: &str,
     name: &str,
+    is_stored: bool,
 ) -> Result<Objects, String> {
     let path = format!("{folder}{name}.pkl");
     let content = zipped::inflate(archive, &path, MAX_PICKLE)?;
     let pickle = pickle::read(&content).map_err(|why| format!("`{path}` {why}"))?;
     let storages = Storages { bytes, archive, folder: format!("{folder}{name}/") };
-    let mut reader = Reader { pickle: &pickle, storages, all: Vec::new(), known: FxHashMap::default(), depth: 0 };
+    let (all, known) = (Vec::new(), FxHashMap::default());
+    let mut reader = Reader { pickle: &pickle, storages, is_stored, all, known, depth: 0 };
     let root = reader.object(pickle.root)?;
     Ok(Objects { all: reader.all, root })
 }
@@ -84,6 +88,7 @@ pub fn read(
 struct Reader<'a> {
     pickle: &'a Pickle,
     storages: Storages<'a>,
+    is_stored: bool,
     all: Vec<Stored>,
     known: FxHashMap<Id, ObjectId>,
     depth: usize,
@@ -155,8 +160,12 @@ impl Reader<'_> {
         Ok(match (self.name(callee).to_owned().as_str(), first) {
             ("collections OrderedDict", _) => Stored::Dict(Vec::new()),
             ("torch._utils _rebuild_tensor_v2" | "torch._utils _rebuild_tensor", _) => {
-                match rebuilt(self.pickle, &arguments, &mut self.storages) {
-                    Ok(tensor) => Stored::Tensor(tensor),
+                let tensor = match self.is_stored {
+                    true => rebuilt(self.pickle, &arguments, &mut self.storages).map(Stored::Tensor),
+                    false => declared(self.pickle, &arguments).map(|(elem, sizes)| Stored::Example(elem, sizes)),
+                };
+                match tensor {
+                    Ok(tensor) => tensor,
                     Err(why) => Stored::Unsupported(format!("a tensor {why}").into()),
                 }
             }

@@ -221,6 +221,9 @@ impl Parser {
             }
             _ => {
                 let first = self.expressions()?;
+                if self.take(":") {
+                    self.expression()?;
+                }
                 let kind = match self.take("=") {
                     true => Kind::Assign(first, self.expressions()?),
                     false => Kind::Evaluate(first),
@@ -282,7 +285,7 @@ mod tests {
     _2, = annotate(List[int], [])
     for i in range(3):
       y = torch.add(y, x, alpha=1)
-    _5 = bool(torch.gt(torch.sum(y), 1))
+    _5 : bool = bool(torch.gt(torch.sum(y), 1))
     while _5:
       _5, y = False, torch.mul(y, -0.5)
     if torch.__isnot__(hx, None):
