@@ -6,6 +6,7 @@
 //! follow from PyTorch's rules (`dtype`), and their shapes from the operators (`shapes`, `oracle`).
 
 mod branch;
+mod decomposed;
 mod dtype;
 mod expression;
 mod fault;
@@ -13,6 +14,7 @@ mod inputs;
 mod interpreter;
 mod item;
 mod lists;
+mod loops;
 mod numbers;
 mod operator;
 mod oracle;
@@ -20,6 +22,7 @@ mod properties;
 mod recorder;
 mod resolve;
 mod shapes;
+mod subgraphs;
 
 pub use inputs::InputShape;
 

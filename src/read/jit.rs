@@ -8,7 +8,7 @@ pub mod ast;
 mod expression;
 mod lexer;
 pub mod objects;
-mod parse;
+pub mod parse;
 
 use std::sync::Arc;
 

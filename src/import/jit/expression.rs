@@ -21,6 +21,7 @@ impl<'a> Interpreter<'a> {
             Expression::Float(float) => Item::Float(*float),
             Expression::Str(text) => Item::Str(text.clone()),
             Expression::Name(name) => match variables.get(name) {
+                Some(Item::Unmerged(why)) => return Err(why.to_string().into()),
                 Some(item) => item.clone(),
                 None if &**name == "inf" => Item::Float(f64::INFINITY),
                 None if &**name == "nan" => Item::Float(f64::NAN),

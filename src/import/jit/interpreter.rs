@@ -38,8 +38,18 @@ pub struct Interpreter<'a> {
     pub attributes: FxHashMap<(ObjectId, Arc<str>), Item>,
     /// Whether types may be unknown: the linter interprets code without the shapes of its inputs.
     pub lenient: bool,
+    /// Whether the current function is the definition of a fused operator, not code of the archive.
+    is_built_in: bool,
     calls: usize,
     steps: usize,
+}
+
+/// Copy of the recorded program.
+pub struct Snapshot {
+    pub(super) recorder: Recorder,
+    pub(super) lifted: FxHashMap<(bool, ObjectId), ValueId>,
+    pub(super) kept: FxHashMap<ObjectId, Item>,
+    pub(super) paths: FxHashMap<ObjectId, String>,
 }
 
 /// Continuation after a statement.
@@ -63,6 +73,7 @@ impl<'a> Interpreter<'a> {
             kept: FxHashMap::default(),
             attributes: FxHashMap::default(),
             lenient: false,
+            is_built_in: false,
             calls: 0,
             steps: 0,
         }
@@ -93,10 +104,13 @@ impl<'a> Interpreter<'a> {
         if self.calls > MAX_CALLS {
             return Err("its calls are nested too deeply".into());
         }
-        let outer = self.recorder.place.take();
-        self.recorder.place = Some(place(file, function, 0));
+        let outer = (self.recorder.place.clone(), self.is_built_in);
+        self.is_built_in = file.path.is_empty();
+        if !self.is_built_in {
+            self.recorder.place = Some(place(file, function, 0));
+        }
         let flow = self.block(&function.body, &mut variables);
-        self.recorder.place = outer;
+        (self.recorder.place, self.is_built_in) = outer;
         self.calls -= 1;
         match flow? {
             Flow::Return(item) => Ok(item),
@@ -111,7 +125,7 @@ impl<'a> Interpreter<'a> {
             if self.steps > MAX_STEPS {
                 return Err(self.located(Fault::from("its loops have too many rounds")));
             }
-            if let Some(place) = &mut self.recorder.place {
+            if let Some(place) = self.recorder.place.as_mut().filter(|_| !self.is_built_in) {
                 place.line = statement.line;
                 let file = self.archive.files.values().find(|file| file.path == place.file);
                 let code = file.and_then(|file| file.text.lines().nth(statement.line as usize - 1));

@@ -32,6 +32,8 @@ pub enum Item {
     Other(Arc<str>),
     /// A variable that is never read.
     Uninitialized,
+    /// A variable that the sides of a branch set to values that cannot be merged, for this reason.
+    Unmerged(Arc<str>),
 }
 
 /// A list, which all of its references share.
@@ -128,7 +130,7 @@ impl Item {
             Item::Object(_) => "a module",
             Item::Function(_) => "a function",
             Item::Other(_) => "a device or layout",
-            Item::Uninitialized => "an uninitialized value",
+            Item::Uninitialized | Item::Unmerged(_) => "an uninitialized value",
         }
     }
 }

@@ -105,8 +105,8 @@ impl Interpreter<'_> {
                 self.list(copies.collect())
             }
             ("eq" | "ne", [a, b]) if !a.is_tensor() && !b.is_tensor() && !(a.is_number() && b.is_number()) => {
-                let equal = a.equals(b).ok_or("it compares computed values")?;
-                Item::Bool(equal == (name == "eq"))
+                let equal = self.equal(a, b)?;
+                if name == "eq" { equal } else { self.number_op("__not__", &[equal])?.unwrap_or(Item::None) }
             }
             ("max" | "min", [list]) if list.members().is_some() => {
                 let mut members = list.members().unwrap_or_default().into_iter();
@@ -119,6 +119,23 @@ impl Interpreter<'_> {
             }
             _ => return Ok(text_op(name, given)),
         }))
+    }
+
+    /// Returns whether two objects are equal, which may be computed at run time.
+    fn equal(&mut self, a: &Item, b: &Item) -> Result<Item, Fault> {
+        if let Some(equal) = a.equals(b) {
+            return Ok(Item::Bool(equal));
+        }
+        let unknown = || Fault::from("it compares computed values");
+        let (Some(x), Some(y)) = (a.members(), b.members()) else {
+            return self.number_op("eq", &[a.clone(), b.clone()])?.ok_or_else(unknown);
+        };
+        let mut all = Item::Bool(x.len() == y.len());
+        for (a, b) in x.iter().zip(&y) {
+            let equal = self.equal(a, b)?;
+            all = self.number_op("__and__", &[all, equal])?.ok_or_else(unknown)?;
+        }
+        Ok(all)
     }
 
     /// Checks that a list or dictionary is not changed in a subgraph that does not contain it.

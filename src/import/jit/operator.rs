@@ -7,7 +7,7 @@ use super::interpreter::Interpreter;
 use super::item::Item;
 use super::recorder::{dim_of, named, tensor};
 use super::shapes::{Call, Sizes};
-use super::{dtype, resolve};
+use super::{decomposed, dtype, resolve};
 use crate::diag::Place;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::graph::{ElemType, Tensor};
@@ -47,7 +47,13 @@ impl Interpreter<'_> {
                 return Ok(item);
             }
         }
+        if let Some(function) = decomposed::function(name).filter(|_| namespace == "aten") {
+            return self.function(function, given, named);
+        }
         match (namespace, name) {
+            ("aten", "dropout_" | "feature_dropout_" | "alpha_dropout_") if is_off(given.get(2)) => {
+                Ok(given.into_iter().next().unwrap_or(Item::None))
+            }
             ("aten", "to") => self.cast(given, &named),
             ("aten", "tensor" | "as_tensor" | "scalar_tensor") => self.new_tensor(given, &named),
             ("aten", name) => self.record(name, given, named),
@@ -247,6 +253,10 @@ impl Interpreter<'_> {
         let trace = &self.recorder.trace;
         let in_place = op.in_place_of().is_some();
         let operand = inputs.first().and_then(|input| trace.as_value(&input.argument));
+        if in_place && operand.is_some_and(|operand| self.recorder.is_shared(operand)) {
+            let why = "it writes into a tensor that a branch or loop that depends on data may share";
+            return Err(format!("`aten::{}`: {why}", op.name).into());
+        }
         if in_place && !RESHAPING.contains(&base) && let Some(operand) = operand {
             let ty = self.recorder.ty(operand).clone();
             return Ok(Item::Tensor(self.recorder.node(op.clone(), inputs, vec![ty])[0]));
@@ -334,4 +344,8 @@ impl Interpreter<'_> {
         }
         Some(sizes)
     }
+}
+
+fn is_off(flag: Option<&Item>) -> bool {
+    matches!(flag, Some(Item::Bool(false)))
 }

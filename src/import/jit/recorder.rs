@@ -14,6 +14,7 @@ use crate::torch::{
 };
 
 /// Recorder of the operators that TorchScript code calls.
+#[derive(Clone)]
 pub struct Recorder {
     pub trace: Trace,
     /// Block to which nodes are added.
@@ -35,6 +36,10 @@ pub struct Recorder {
     names: FxHashMap<String, usize>,
     /// Number of the names that [`Recorder::symbol`] has tried.
     symbols: usize,
+    /// For a view, the tensors whose elements it may share.
+    pub(super) roots: FxHashMap<ValueId, Vec<ValueId>>,
+    /// Tensors that enter or leave a subgraph.
+    pub(super) shared: FxHashSet<ValueId>,
     /// Names of the dynamic sizes that the caller has declared.
     pub taken: FxHashSet<String>,
 }
@@ -67,6 +72,8 @@ impl Recorder {
             dims: FxHashMap::default(),
             names: FxHashMap::default(),
             symbols: 0,
+            roots: FxHashMap::default(),
+            shared: FxHashSet::default(),
             taken: FxHashSet::default(),
         }
     }
@@ -140,6 +147,7 @@ impl Recorder {
         let define = |(place, ty)| self.value(&op.name, ty, Definition::Node(id, place));
         let outputs: Vec<ValueId> = (0u32..).zip(types).map(define).collect();
         self.trace.nodes[id.index()].outputs = outputs.clone();
+        self.link(id);
         outputs
     }
 

@@ -1,0 +1,97 @@
+//! Subgraphs of the recorded program, and tensors that they may share with it.
+
+use super::interpreter::{Interpreter, Snapshot};
+use super::recorder::Recorder;
+use crate::graph::Tensor;
+use crate::import::alias::{Link, link, operands};
+use crate::torch::{Block, BlockId, Definition, Input, NodeId, Op, Type, ValueId};
+
+impl Recorder {
+    /// Opens a block for a subgraph; returns the block that was current.
+    pub fn open(&mut self) -> BlockId {
+        let block = BlockId(self.trace.blocks.len() as u32);
+        self.trace.blocks.push(Block::default());
+        self.depth += 1;
+        std::mem::replace(&mut self.block, block)
+    }
+
+    /// Closes the current block, and returns it.
+    pub fn close(&mut self, outer: BlockId) -> BlockId {
+        self.depth -= 1;
+        std::mem::replace(&mut self.block, outer)
+    }
+
+    /// Creates a value that [`Recorder::subgraphs`] will define.
+    pub fn pending(&mut self, name: &str, ty: Type) -> ValueId {
+        self.value(name, ty, Definition::Missing)
+    }
+
+    /// Adds a node with subgraphs; `results` are pending values.
+    pub fn subgraphs(&mut self, op: Op, inputs: Vec<Input>, blocks: [BlockId; 2], results: Vec<ValueId>) {
+        let id = NodeId(self.trace.nodes.len() as u32);
+        self.node(op, inputs, Vec::new());
+        for (place, result) in (0u32..).zip(&results) {
+            self.trace.values[result.index()].definition = Definition::Node(id, place);
+        }
+        for block in blocks {
+            self.trace.blocks[block.index()].owner = Some(id);
+        }
+        let node = &mut self.trace.nodes[id.index()];
+        (node.outputs, node.blocks) = (results, blocks.to_vec());
+    }
+
+    /// Adds a 0-d tensor that stands for a number of this type.
+    pub fn lift_as(&mut self, name: &str, tensor: Tensor, ty: Type) -> ValueId {
+        let value = self.lift(name, tensor);
+        self.trace.values[value.index()].ty = ty;
+        value
+    }
+
+    /// Records which tensors the results of a node may share their elements with.
+    pub(super) fn link(&mut self, id: NodeId) {
+        let node = self.trace.node(id);
+        for &output in &node.outputs {
+            let is_written = node.op.in_place_of().is_some();
+            if is_written || link(&self.trace, node, output) != Link::Copy {
+                let roots = operands(&self.trace, node).into_iter().flat_map(|value| self.roots_of(value));
+                self.roots.insert(output, roots.collect());
+            }
+        }
+    }
+
+    /// Returns the tensors that a tensor may be a view of; the tensor itself if it has its own elements.
+    fn roots_of(&self, value: ValueId) -> Vec<ValueId> {
+        self.roots.get(&value).cloned().unwrap_or_else(|| vec![value])
+    }
+
+    /// Marks a tensor that enters or leaves a subgraph: another value may share its elements.
+    pub fn share(&mut self, value: ValueId) {
+        let roots = self.roots_of(value);
+        self.shared.extend(roots);
+    }
+
+    /// Returns true if a tensor may share its elements with a value that enters or leaves a subgraph.
+    pub fn is_shared(&self, value: ValueId) -> bool {
+        self.roots_of(value).iter().any(|root| self.shared.contains(root))
+    }
+}
+
+impl Interpreter<'_> {
+    /// Returns a copy of the recorded program.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            recorder: self.recorder.clone(),
+            lifted: self.lifted.clone(),
+            kept: self.kept.clone(),
+            paths: self.paths.clone(),
+        }
+    }
+
+    /// Drops everything that was recorded since a snapshot.
+    pub fn restore(&mut self, snapshot: Snapshot) {
+        self.recorder = snapshot.recorder;
+        self.lifted = snapshot.lifted;
+        self.kept = snapshot.kept;
+        self.paths = snapshot.paths;
+    }
+}
