@@ -44,7 +44,7 @@ pub fn program(archive: &Archive, shapes: &[InputShape], rules: &RuleSet) -> Res
     run(archive, shapes, rules, false)
 }
 
-/// Converts an archive to a program for linting: types may be unknown.
+/// Converts an archive to a program for linting: sizes are not folded, and types may be unknown.
 ///
 /// # Errors
 /// Returns one finding for each construct that is unsupported.
@@ -52,13 +52,19 @@ pub fn outline(archive: &Archive, rules: &RuleSet) -> Result<Exported, Vec<Findi
     run(archive, &[], rules, true)
 }
 
-fn run(archive: &Archive, shapes: &[InputShape], rules: &RuleSet, lenient: bool) -> Result<Exported, Vec<Finding>> {
+fn run(
+    archive: &Archive,
+    shapes: &[InputShape],
+    rules: &RuleSet,
+    lenient: bool,
+) -> Result<Exported, Vec<Finding>> {
     let Some((file, forward)) = archive.forward() else {
         let message = "the program is not supported: its module has no method `forward`";
         return Err(vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File)]);
     };
     let mut interpreter = Interpreter::new(archive, Oracle::new(rules));
     interpreter.lenient = lenient;
+    interpreter.recorder.keeps_sizes = lenient;
     let names = shapes.iter().flat_map(|shape| shape.dims.iter().flat_map(|dim| dim.symbols()));
     interpreter.recorder.taken = names.map(ToString::to_string).collect();
     let made = interpreter.inputs(forward, shapes).and_then(|given| {
@@ -73,7 +79,12 @@ fn run(archive: &Archive, shapes: &[InputShape], rules: &RuleSet, lenient: bool)
     let outputs = outputs.map_err(|fault| interpreter.findings(fault))?;
     let mut recorder = interpreter.recorder;
     recorder.finish(outputs);
-    Ok(Exported { trace: recorder.trace, weights: recorder.weights, state: recorder.state, updates: Vec::new() })
+    Ok(Exported {
+        trace: recorder.trace,
+        weights: recorder.weights,
+        state: recorder.state,
+        updates: Vec::new(),
+    })
 }
 
 /// Collects the tensors and numbers of a result.

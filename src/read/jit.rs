@@ -16,6 +16,7 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::zipped;
+use crate::diag::{Finding, Level, Place, rule_ids};
 use ast::{Class, File, Function};
 use objects::{Objects, Stored};
 
@@ -44,8 +45,16 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// Returns the folder of the archive, with a final slash; `None` if there is no code, or no module.
 fn folder(names: &[String]) -> Option<&str> {
     let folder = names.iter().find_map(|name| name.strip_suffix("constants.pkl"))?;
-    let has = |start: &str| names.iter().any(|name| name.strip_prefix(folder).is_some_and(|it| it.starts_with(start)));
+    let has = |start: &str| {
+        names.iter().any(|name| name.strip_prefix(folder).is_some_and(|it| it.starts_with(start)))
+    };
     (has("code/") && has("data.pkl")).then_some(folder)
+}
+
+/// Returns the finding about an archive that cannot be read, for this reason.
+pub fn unreadable(why: &str) -> Finding {
+    let message = format!("the TorchScript archive cannot be read: {why}");
+    rule_ids::UNREADABLE_PART.at(Level::Error).finding(message, Place::File)
 }
 
 impl Archive {

@@ -51,7 +51,8 @@ fn layout(pickle: &Pickle, arguments: &[Id]) -> Result<(Layout, Arc<str>), Strin
         Object::Name(name) => &**name,
         _ => "",
     };
-    let elem = elem(class).ok_or_else(|| format!("has a storage of type `{class}`, which is not supported"))?;
+    let elem =
+        elem(class).ok_or_else(|| format!("has a storage of type `{class}`, which is not supported"))?;
     let (Object::Str(key), Object::Int(offset)) = (pickle.get(key), pickle.get(offset)) else {
         return Err(nonsense());
     };

@@ -1,4 +1,4 @@
-"""Converts PyTorch's operator tests from `torch.export` programs and traced graphs, and compares outputs with PyTorch."""
+"""Converts PyTorch's operator tests and TorchScript archives and graphs, and compares outputs with PyTorch."""
 
 import os
 import tempfile
@@ -11,6 +11,7 @@ from . import runner, tools
 # The folder of archives, each with an .npz file of inputs and outputs. Set ATEN_CASES to test another folder.
 CASES = Path(os.environ.get("ATEN_CASES") or tools.ROOT / "tests/models/aten")
 TRACED = tools.ROOT / "tests/models/traced"
+ARCHIVES = tools.ROOT / "tests/models/archives"
 MODELS = tools.ROOT / "tests/models/torch-exports"
 OPSETS = (18, 13)
 # Sizes of symbolic dimensions, by axis.
@@ -23,7 +24,7 @@ def run(options) -> bool:
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
         out = Path(scratch) / "out.onnx"
         for opset in OPSETS:
-            cases = [*sorted(CASES.glob("*.pt2")), *sorted(TRACED.glob("*.torchir.txt"))]
+            cases = [*sorted(CASES.glob("*.pt2")), *sorted(TRACED.glob("*.torchir.txt")), *sorted(ARCHIVES.glob("*.pt"))]
             results = [(case.name, *_case(fix, case, opset, out)) for case in cases if _numbers(case).exists()]
             wrong = [f"{name}: {why}" for name, verdict, why in results if verdict == "wrong"]
             right = sum(verdict == "right" for _, verdict, _ in results)
@@ -43,7 +44,7 @@ def run(options) -> bool:
 def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
     """Returns the verdict on a converted archive, whose outputs must equal PyTorch's, and the reason."""
     out.unlink(missing_ok=True)
-    done = tools.run([fix, case, *_weights(case), "--opset", opset, "-o", out])
+    done = tools.run([fix, case, *_weights(case), *_shapes(case), "--opset", opset, "-o", out])
     if done.status != 0:
         return ("wrong" if done.crashed else "refused"), done.last_words()
     data = np.load(_numbers(case))
@@ -69,7 +70,7 @@ def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
 
 def _numbers(case: Path) -> Path:
     """Returns the file with the inputs, and the outputs computed by PyTorch."""
-    return case.with_name(case.name.removesuffix(".torchir.txt").removesuffix(".pt2") + ".npz")
+    return case.with_name(case.name.removesuffix(".torchir.txt").removesuffix(".pt2").removesuffix(".pt") + ".npz")
 
 
 def _weights(case: Path) -> list:
@@ -77,6 +78,15 @@ def _weights(case: Path) -> list:
     kinds = (".pth", ".pt", ".safetensors") if case.suffix == ".txt" else ()
     found = [_numbers(case).with_suffix(kind) for kind in kinds]
     return ["--weights", next(path for path in found if path.exists())] if found else []
+
+
+def _shapes(case: Path) -> list:
+    """Returns the arguments `--input-shape` for a TorchScript archive, with a dynamic first axis; [] for other cases."""
+    if case.suffix != ".pt":
+        return []
+    inputs = {name: array for name, array in np.load(_numbers(case)).items() if name.startswith("in")}
+    dims = {name: ",".join(["batch", *map(str, array.shape[1:])][: array.ndim]) for name, array in inputs.items()}
+    return [part for name, array in inputs.items() for part in ("--input-shape", f"{name}={dims[name]}:{array.dtype}")]
 
 
 def _in_parts(array: np.ndarray) -> np.ndarray:

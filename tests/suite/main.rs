@@ -1,5 +1,6 @@
 //! Tests of the tools as a whole. One binary links once, and the suites share helpers.
 
+mod archives;
 mod bad_models;
 mod bad_rules;
 mod bodies;

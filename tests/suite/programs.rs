@@ -73,7 +73,6 @@ fn unsupported_printed_graph_is_refused_with_a_reason() {
         ("loop", "loop.torchir.txt", None),
         ("no_weights", "writes.torchir.txt", None),
         ("other_weights", "writes.torchir.txt", Some("conv.pth")),
-        ("no_types", "writes.pt", None),
         ("no_graph", "conv.pth", None),
         ("no_state", "writes.torchir.txt", Some("writes.torchir.txt")),
         ("not_printed", "writes.pt", Some("conv.pth")),

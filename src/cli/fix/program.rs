@@ -72,14 +72,11 @@ fn archived(
 ) -> Result<Result<(Exported, Vec<Finding>), Refused>, Failure> {
     let archive = match jit::Archive::read(bytes) {
         Ok(archive) => archive,
-        Err(why) => {
-            let message = format!("the TorchScript archive cannot be read: {why}");
-            let finding = rule_ids::UNREADABLE_PART.at(Level::Error).finding(message, Place::File);
-            return Ok(Err((vec![finding], Status::Failed)));
-        }
+        Err(why) => return Ok(Err((vec![jit::unreadable(&why)], Status::Failed))),
     };
     let program = crash::guard(|| scripted(&archive, shapes, rules));
-    let program = program.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    let program =
+        program.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
     Ok(program.map(|program| (program, Vec::new())).map_err(|blockers| (blockers, Status::Found)))
 }
 

@@ -72,14 +72,21 @@ impl<'a> Interpreter<'a> {
             for value in &values {
                 self.recorder.share(*value);
             }
-            self.recorder.trace.blocks[block.index()].outputs = values.into_iter().map(Argument::Value).collect();
+            self.recorder.trace.blocks[block.index()].outputs =
+                values.into_iter().map(Argument::Value).collect();
         }
         let inputs = vec![Input { name: None, argument: condition }];
         self.recorder.subgraphs(Op::parse("torch.ops.higher_order.cond"), inputs, blocks, outputs.results);
     }
 
     /// Merges the values of a variable on both sides; the result of the branch gets a new value.
-    fn merge(&mut self, a: &Item, b: &Item, blocks: [BlockId; 2], outputs: &mut Outputs) -> Result<Item, String> {
+    fn merge(
+        &mut self,
+        a: &Item,
+        b: &Item,
+        blocks: [BlockId; 2],
+        outputs: &mut Outputs,
+    ) -> Result<Item, String> {
         if is_same(a, b) {
             return Ok(a.clone());
         }
@@ -89,7 +96,11 @@ impl<'a> Interpreter<'a> {
             }
             let members = x.iter().zip(&y).map(|(a, b)| self.merge(a, b, blocks, outputs));
             let members = members.collect::<Result<Vec<_>, _>>()?;
-            return Ok(if matches!(a, Item::Tuple(_)) { Item::Tuple(members.into()) } else { self.list(members) });
+            return Ok(if matches!(a, Item::Tuple(_)) {
+                Item::Tuple(members.into())
+            } else {
+                self.list(members)
+            });
         }
         let (a, b) = (self.merged_value(a, b, blocks[0])?, self.merged_value(b, a, blocks[1])?);
         let ty = self.common_type(a, b)?;
@@ -105,13 +116,19 @@ impl<'a> Interpreter<'a> {
     /// Returns one side's value of a merged variable. An uninitialized tensor, which is never read, becomes zeros.
     fn merged_value(&mut self, item: &Item, other: &Item, block: BlockId) -> Result<ValueId, String> {
         if !matches!(item, Item::Uninitialized) {
-            return self.as_value(item);
+            let outer = std::mem::replace(&mut self.recorder.block, block);
+            let value = self.as_value(item);
+            self.recorder.block = outer;
+            return value;
         }
         let like = self.as_value(other)?;
         let ty = self.recorder.ty(like).clone();
         let (elem, dims) = match &ty {
             Type::Tensor(tensor) => {
-                let sizes = tensor.shape.as_ref().map(|sizes| sizes.iter().map(|size| size.fixed()).collect::<Option<Vec<_>>>());
+                let sizes = tensor
+                    .shape
+                    .as_ref()
+                    .map(|sizes| sizes.iter().map(|size| size.fixed()).collect::<Option<Vec<_>>>());
                 (tensor.elem, sizes.flatten())
             }
             Type::Int => (Some(ElemType::Int64), Some(Vec::new())),
@@ -137,12 +154,19 @@ impl<'a> Interpreter<'a> {
             Item::Tensor(value) | Item::Computed(value) => return Ok(*value),
             Item::Bool(truth) => Tensor::from_raw(ElemType::Bool, Vec::new(), vec![u8::from(*truth)]),
             Item::Int(int) => Tensor::int64s(Vec::new(), &[*int]),
-            Item::Float(float) => Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec()),
+            Item::Float(float) => {
+                Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec())
+            }
             Item::Scalar(..) => match self.argument(item) {
                 Ok(Argument::Value(value)) => return Ok(value),
                 _ => return Err("a 0-d tensor has no number".to_owned()),
             },
-            other => return Err(format!("a branch or loop that depends on data sets a variable to {}", other.kind())),
+            other => {
+                return Err(format!(
+                    "a branch or loop that depends on data sets a variable to {}",
+                    other.kind()
+                ));
+            }
         };
         let ty = match item {
             Item::Bool(_) => Type::Bool,
@@ -158,11 +182,17 @@ impl<'a> Interpreter<'a> {
         let (Type::Tensor(x), Type::Tensor(y)) = (x, y) else {
             return match x == y {
                 true => Ok(x.clone()),
-                false => Err("a branch or loop that depends on data sets a variable to values of different types".to_owned()),
+                false => {
+                    Err("a branch or loop that depends on data sets a variable to values of different types"
+                        .to_owned())
+                }
             };
         };
         if x.elem != y.elem {
-            return Err("a branch or loop that depends on data sets a variable to tensors of different dtypes".to_owned());
+            return Err(
+                "a branch or loop that depends on data sets a variable to tensors of different dtypes"
+                    .to_owned(),
+            );
         }
         let sizes = match (&x.shape, &y.shape) {
             (Some(x), Some(y)) if x.len() == y.len() => {
@@ -201,7 +231,9 @@ fn is_same(a: &Item, b: &Item) -> bool {
         (Item::Function(a), Item::Function(b)) => a == b,
         (Item::Uninitialized, Item::Uninitialized) => true,
         (Item::Float(a), Item::Float(b)) => a.to_bits() == b.to_bits(),
-        (Item::Int(_), Item::Float(_) | Item::Bool(_)) | (Item::Float(_) | Item::Bool(_), Item::Int(_)) => false,
+        (Item::Int(_), Item::Float(_) | Item::Bool(_)) | (Item::Float(_) | Item::Bool(_), Item::Int(_)) => {
+            false
+        }
         (Item::Bool(_), Item::Float(_)) | (Item::Float(_), Item::Bool(_)) => false,
         (Item::List(_) | Item::Tuple(_), _) | (_, Item::List(_) | Item::Tuple(_)) => false,
         (a, b) => a.equals(b) == Some(true),

@@ -1,19 +1,22 @@
 //! Element types of the results of PyTorch operators.
 
-use crate::import::promote::{combine, promote};
 use crate::graph::ElemType;
+use crate::import::promote::{combine, promote};
 use crate::torch::{Argument, Input, Trace, Type, ValueId};
 
 /// Operators whose result is boolean.
-const BOOLEAN: &str = "eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
+const BOOLEAN: &str =
+    "eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
     logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf signbit any all is_nonzero";
 
 /// Operators whose result is int64.
-const INDICES: &str = "argmax argmin argsort nonzero bincount searchsorted bucketize one_hot count_nonzero multinomial nms
+const INDICES: &str =
+    "argmax argmin argsort nonzero bincount searchsorted bucketize one_hot count_nonzero multinomial nms
     nonzero_numpy argwhere tril_indices triu_indices randperm";
 
 /// Operators whose second result is int64.
-const WITH_INDICES: &str = "topk sort msort kthvalue mode cummax cummin max_pool1d_with_indices max_pool2d_with_indices
+const WITH_INDICES: &str =
+    "topk sort msort kthvalue mode cummax cummin max_pool1d_with_indices max_pool2d_with_indices
     max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d
     fractional_max_pool3d max min median nanmedian";
 
@@ -38,7 +41,13 @@ fn is_among(names: &str, name: &str) -> bool {
 /// Returns the element types of `count` results; an unknown element type is `None`.
 ///
 /// `name` is the functional name without overload.
-pub fn results(trace: &Trace, name: &str, overload: &str, inputs: &[Input], count: usize) -> Vec<Option<ElemType>> {
+pub fn results(
+    trace: &Trace,
+    name: &str,
+    overload: &str,
+    inputs: &[Input],
+    count: usize,
+) -> Vec<Option<ElemType>> {
     let is_partial = matches!(name, "max" | "min" | "median" | "nanmedian") && overload != "dim";
     let first = result(trace, name, inputs);
     (0..count)
@@ -50,12 +59,12 @@ pub fn results(trace: &Trace, name: &str, overload: &str, inputs: &[Input], coun
 }
 
 fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
-    let argument = |name: &str| inputs.iter().find(|input| input.name.as_deref() == Some(name)).map(|it| &it.argument);
+    let argument =
+        |name: &str| inputs.iter().find(|input| input.name.as_deref() == Some(name)).map(|it| &it.argument);
     if let Some(Argument::Elem(elem)) = argument("dtype") {
         return Some(*elem);
     }
-    let receiver = inputs.first().map(|input| &input.argument);
-    let own = || first_elem(trace, receiver?);
+    let own = || inputs.iter().find_map(|input| first_elem(trace, &input.argument));
     let whole = |elem: ElemType| elem == ElemType::Bool || elem.is_integer();
     match name {
         name if is_among(BOOLEAN, name) => Some(ElemType::Bool),
@@ -153,7 +162,9 @@ fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
                     }
                     _ => add(2, of_value(trace, *value)?)?,
                 },
-                Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => add(2, number_elem(trace, member)?)?,
+                Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => {
+                    add(2, number_elem(trace, member)?)?
+                }
                 _ => {}
             }
         }

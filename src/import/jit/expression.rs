@@ -79,10 +79,14 @@ impl<'a> Interpreter<'a> {
             if path.starts_with("__torch__.") {
                 return Ok(Item::Function(path.into()));
             }
-            if let Some(number) = path.strip_prefix("CONSTANTS.c").and_then(|number| number.parse::<usize>().ok()) {
+            if let Some(number) =
+                path.strip_prefix("CONSTANTS.c").and_then(|number| number.parse::<usize>().ok())
+            {
                 let constants = &self.archive.constants;
                 return match constants.get(constants.root) {
-                    Stored::List(members) if number < members.len() => self.stored(true, members[number], &path),
+                    Stored::List(members) if number < members.len() => {
+                        self.stored(true, members[number], &path)
+                    }
                     _ => Err(format!("the constant `{path}` is missing").into()),
                 };
             }
@@ -142,7 +146,10 @@ impl<'a> Interpreter<'a> {
                 if let Some(kept) = self.kept.get(&id).filter(|_| !is_constant) {
                     return Ok(kept.clone());
                 }
-                let items = members.iter().enumerate().map(|(at, id)| self.stored(is_constant, *id, &format!("{path}.{at}")));
+                let items = members
+                    .iter()
+                    .enumerate()
+                    .map(|(at, id)| self.stored(is_constant, *id, &format!("{path}.{at}")));
                 let items = items.collect::<Result<Vec<_>, _>>()?;
                 // A change of the list would persist until the next run, so its depth never matches.
                 let list = Item::List(Rc::new(List { items: RefCell::new(items), depth: usize::MAX }));
@@ -155,7 +162,10 @@ impl<'a> Interpreter<'a> {
                 }
                 let mut items = Vec::new();
                 for (key, value) in members {
-                    items.push((self.stored(is_constant, *key, path)?, self.stored(is_constant, *value, path)?));
+                    items.push((
+                        self.stored(is_constant, *key, path)?,
+                        self.stored(is_constant, *value, path)?,
+                    ));
                 }
                 let dict = Item::Dict(Rc::new(Dict { items: RefCell::new(items), depth: usize::MAX }));
                 self.kept.extend((!is_constant).then(|| (id, dict.clone())));
@@ -224,12 +234,19 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Calls a function, or creates an instance of a named tuple.
-    fn call_qualified(&mut self, path: &str, given: Vec<Item>, named: Vec<(Arc<str>, Item)>) -> Result<Item, Fault> {
+    fn call_qualified(
+        &mut self,
+        path: &str,
+        given: Vec<Item>,
+        named: Vec<(Arc<str>, Item)>,
+    ) -> Result<Item, Fault> {
         if let Some(found) = self.archive.function(path) {
             return self.function(found, given, named);
         }
         match self.archive.class(path) {
-            Some((_, class)) if &*class.base == "NamedTuple" && named.is_empty() => Ok(Item::Tuple(given.into())),
+            Some((_, class)) if &*class.base == "NamedTuple" && named.is_empty() => {
+                Ok(Item::Tuple(given.into()))
+            }
             Some(_) => Err(format!("it creates an object of class `{path}`").into()),
             None => Err(format!("the archive has no function `{path}`").into()),
         }
@@ -250,7 +267,10 @@ impl<'a> Interpreter<'a> {
         let Some((file, found)) = archive.class(class) else {
             return Err(format!("the archive has no class `{class}`").into());
         };
-        let function = found.methods.get(method).ok_or_else(|| format!("the class `{class}` has no method `{method}`"))?;
+        let function = found
+            .methods
+            .get(method)
+            .ok_or_else(|| format!("the class `{class}` has no method `{method}`"))?;
         let path = self.paths.get(&object).cloned().unwrap_or_default();
         let scope = if path.is_empty() { String::new() } else { format!("/{path}") };
         let outer = std::mem::replace(&mut self.recorder.scope, scope.into());

@@ -11,7 +11,6 @@ use crate::graph::dim::Dim;
 use crate::read::jit::ast::{Expression, Function, Param};
 use crate::read::jit::objects::{ObjectId, Objects, Stored};
 
-
 /// Shape of an input that the caller declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputShape {
@@ -30,7 +29,9 @@ impl FromStr for InputShape {
     fn from_str(text: &str) -> Result<Self, String> {
         let (input, rest) = text.rsplit_once('=').ok_or("write INPUT=DIMS, as in images=batch,3,224,224")?;
         let (dims, elem) = match rest.rsplit_once(':') {
-            Some((dims, dtype)) => (dims, Some(elem_of(dtype).ok_or_else(|| format!("`{dtype}` is not a dtype"))?)),
+            Some((dims, dtype)) => {
+                (dims, Some(elem_of(dtype).ok_or_else(|| format!("`{dtype}` is not a dtype"))?))
+            }
             None => (rest, None),
         };
         let dim = |dim: &str| match dim.trim().parse::<i64>() {
@@ -136,7 +137,8 @@ impl<'a> Interpreter<'a> {
     /// Returns the fault for inputs whose shapes are not recorded, with an example of the option.
     fn unknown(&self, forward: &Function) -> Fault {
         let params = forward.params.iter().skip(1).filter(|param| param.default.is_none());
-        let shown: Vec<String> = params.map(|param| format!("--input-shape {}=batch,3,224,224", param.name)).collect();
+        let shown: Vec<String> =
+            params.map(|param| format!("--input-shape {}=batch,3,224,224", param.name)).collect();
         Fault::Shapes(shown.join(" "))
     }
 }
@@ -149,7 +151,9 @@ fn is_place(rest: &str) -> bool {
 /// Returns the example arguments of `forward`.
 fn example(objects: &Objects) -> Vec<ObjectId> {
     let Stored::Dict(methods) = objects.get(objects.root) else { return Vec::new() };
-    let of_forward = methods.iter().find(|(key, _)| matches!(objects.get(*key), Stored::Str(name) if &**name == "forward"));
+    let of_forward = methods
+        .iter()
+        .find(|(key, _)| matches!(objects.get(*key), Stored::Str(name) if &**name == "forward"));
     match of_forward.map(|(_, arguments)| objects.get(*arguments)) {
         Some(Stored::List(members)) => members.clone(),
         _ => Vec::new(),
@@ -167,7 +171,6 @@ fn list_type(ty: &Expression) -> Option<&Expression> {
         _ => None,
     }
 }
-
 
 #[cfg(test)]
 mod tests {

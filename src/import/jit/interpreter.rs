@@ -95,7 +95,9 @@ impl<'a> Interpreter<'a> {
         for param in &function.params {
             if !variables.contains_key(&param.name) {
                 let default = param.default.as_ref();
-                let default = default.ok_or_else(|| format!("the argument `{}` of `{}` is missing", param.name, function.name))?;
+                let default = default.ok_or_else(|| {
+                    format!("the argument `{}` of `{}` is missing", param.name, function.name)
+                })?;
                 let default = self.evaluate(default, &mut Variables::default())?;
                 variables.insert(param.name.clone(), default);
             }
@@ -145,7 +147,8 @@ impl<'a> Interpreter<'a> {
         let Fault::Plain(why) = fault else { return fault };
         let place = self.recorder.place.clone().map_or(Place::File, Place::Source);
         let finding = rule_ids::NOT_CONVERTIBLE.finding(format!("the code is not supported: {why}"), place);
-        Fault::Found(vec![finding])
+        let help = "rewrite this code in Python, trace the module by `torch.jit.trace`, or export it by `torch.export`";
+        Fault::Found(vec![finding.help(help)])
     }
 
     fn statement(&mut self, statement: &'a Statement, variables: &mut Variables) -> Result<Flow, Fault> {
@@ -203,9 +206,17 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Assigns a value to a variable, an attribute, or to the members of a tuple.
-    fn assign(&mut self, target: &'a Expression, value: Item, variables: &mut Variables) -> Result<(), Fault> {
+    fn assign(
+        &mut self,
+        target: &'a Expression,
+        value: Item,
+        variables: &mut Variables,
+    ) -> Result<(), Fault> {
         match target {
-            Expression::Name(name) => drop(variables.insert(name.clone(), value)),
+            Expression::Name(name) => {
+                self.recorder.assigned(&value, name);
+                variables.insert(name.clone(), value);
+            }
             Expression::Tuple(targets) => {
                 let members = self.unpacked(value, targets.len())?;
                 for (target, member) in targets.iter().zip(members) {
@@ -227,7 +238,9 @@ impl<'a> Interpreter<'a> {
     fn unpacked(&self, value: Item, count: usize) -> Result<Vec<Item>, Fault> {
         match value.members() {
             Some(members) if members.len() == count => Ok(members),
-            Some(members) => Err(format!("it unpacks {} values into {count} variables", members.len()).into()),
+            Some(members) => {
+                Err(format!("it unpacks {} values into {count} variables", members.len()).into())
+            }
             None => Err(format!("it unpacks {}", value.kind()).into()),
         }
     }
@@ -235,12 +248,16 @@ impl<'a> Interpreter<'a> {
     /// Sets an attribute of a module.
     fn set_attribute(&mut self, object: ObjectId, name: &Arc<str>, value: Item) -> Result<(), Fault> {
         if self.recorder.depth > 0 {
-            return Err(format!("it sets the attribute `{name}` in a branch or loop that depends on data").into());
+            return Err(
+                format!("it sets the attribute `{name}` in a branch or loop that depends on data").into()
+            );
         }
         // A constant attribute is equal in every run only if the code sets it to the value that it has.
         let before = self.attribute(object, name)?;
         if before.equals(&value) != Some(true) {
-            return Err(format!("it stores a value in the attribute `{name}`, which later runs would read").into());
+            return Err(
+                format!("it stores a value in the attribute `{name}`, which later runs would read").into()
+            );
         }
         self.attributes.insert((object, name.clone()), value);
         Ok(())
@@ -251,7 +268,8 @@ impl<'a> Interpreter<'a> {
         match self.located(fault) {
             Fault::Found(findings) => findings,
             Fault::Raised(message) => {
-                let message = format!("the program is not supported: it raises \"{message}\" for these inputs");
+                let message =
+                    format!("the program is not supported: it raises \"{message}\" for these inputs");
                 vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File)]
             }
             Fault::Shapes(example) => {

@@ -13,10 +13,14 @@ impl Interpreter<'_> {
         Ok(Some(match (name, given) {
             ("__is__" | "__isnot__", [a, b]) => {
                 let is_none = |item: &Item| matches!(item, Item::None);
-                if !is_none(a) && !is_none(b) {
-                    return Err("it tests the identity of two objects".into());
-                }
-                Item::Bool((is_none(a) && is_none(b)) == (name == "__is__"))
+                let is_same = match (a, b) {
+                    (Item::Tensor(a), Item::Tensor(b)) => self.recorder.is_same(*a, *b)?,
+                    _ if !is_none(a) && !is_none(b) => {
+                        return Err("it tests the identity of two objects".into());
+                    }
+                    _ => is_none(a) && is_none(b),
+                };
+                Item::Bool(is_same == (name == "__is__"))
             }
             ("append", [Item::List(list), item]) => {
                 self.changes(list.depth)?;
@@ -77,7 +81,9 @@ impl Interpreter<'_> {
                 }
                 Item::Bool(is_found)
             }
-            ("keys", [Item::Dict(dict)]) => self.list(dict.items.borrow().iter().map(|(key, _)| key.clone()).collect()),
+            ("keys", [Item::Dict(dict)]) => {
+                self.list(dict.items.borrow().iter().map(|(key, _)| key.clone()).collect())
+            }
             ("values", [Item::Dict(dict)]) => {
                 self.list(dict.items.borrow().iter().map(|(_, value)| value.clone()).collect())
             }
@@ -90,7 +96,9 @@ impl Interpreter<'_> {
             ("get", [Item::Dict(dict), key, rest @ ..]) => {
                 found(dict, key)?.unwrap_or_else(|| rest.first().cloned().unwrap_or(Item::None))
             }
-            ("list" | "copy", [list]) if list.members().is_some() => self.list(list.members().unwrap_or_default()),
+            ("list" | "copy", [list]) if list.members().is_some() => {
+                self.list(list.members().unwrap_or_default())
+            }
             ("slice", [list, rest @ ..]) if list.members().is_some() => {
                 self.list(sliced(list.members().unwrap_or_default(), rest)?)
             }
@@ -104,9 +112,20 @@ impl Interpreter<'_> {
                 let copies = (0..count).flat_map(|_| list.members().unwrap_or_default());
                 self.list(copies.collect())
             }
-            ("eq" | "ne", [a, b]) if !a.is_tensor() && !b.is_tensor() && !(a.is_number() && b.is_number()) => {
+            ("eq" | "ne", [a, b])
+                if !a.is_tensor() && !b.is_tensor() && !(a.is_number() && b.is_number()) =>
+            {
                 let equal = self.equal(a, b)?;
                 if name == "eq" { equal } else { self.number_op("__not__", &[equal])?.unwrap_or(Item::None) }
+            }
+            ("all" | "any", [list]) if list.members().is_some() => {
+                let op = if name == "all" { "__and__" } else { "__or__" };
+                let mut found = Item::Bool(name == "all");
+                for member in list.members().unwrap_or_default() {
+                    let next = self.number_op(op, &[found, member])?;
+                    found = next.ok_or("it searches a list that contains no booleans")?;
+                }
+                found
             }
             ("max" | "min", [list]) if list.members().is_some() => {
                 let mut members = list.members().unwrap_or_default().into_iter();
@@ -142,7 +161,9 @@ impl Interpreter<'_> {
     fn changes(&self, depth: usize) -> Result<(), Fault> {
         match depth == self.recorder.depth {
             true => Ok(()),
-            false if depth == usize::MAX => Err("it changes a list of the module, which later runs would read".into()),
+            false if depth == usize::MAX => {
+                Err("it changes a list of the module, which later runs would read".into())
+            }
             false => Err("it changes a list in a branch or loop that depends on data".into()),
         }
     }
@@ -218,7 +239,8 @@ fn text_op(name: &str, given: &[Item]) -> Option<Item> {
             }
             Item::Str(text.into())
         }
-        ("percentFormat", [Item::Str(text), ..]) => Item::Str(text.clone()),
+        // Only messages use such strings.
+        ("percentFormat", [Item::Str(_), ..]) => Item::Uninitialized,
         ("lower", [Item::Str(text)]) => Item::Str(text.to_lowercase().into()),
         ("upper", [Item::Str(text)]) => Item::Str(text.to_uppercase().into()),
         ("startswith", [Item::Str(text), Item::Str(start)]) => Item::Bool(text.starts_with(&**start)),
@@ -243,7 +265,7 @@ fn shown(item: &Item) -> String {
         Item::Bool(true) => "True".to_owned(),
         Item::Bool(false) => "False".to_owned(),
         Item::Int(int) => int.to_string(),
-        Item::Float(float) => float.to_string(),
+        Item::Float(float) => format!("{float:?}"),
         Item::Str(text) => text.to_string(),
         Item::List(_) | Item::Tuple(_) => {
             let members = item.members().unwrap_or_default();
@@ -252,4 +274,3 @@ fn shown(item: &Item) -> String {
         other => other.kind().to_owned(),
     }
 }
-

@@ -80,7 +80,8 @@ impl<'a> Interpreter<'a> {
             let carried = Argument::List(initial.into_iter().map(Argument::Value).collect());
             let inputs = [carried, Argument::List(Vec::new())];
             let inputs = inputs.into_iter().map(|argument| Input { name: None, argument }).collect();
-            let results: Vec<ValueId> = types.into_iter().map(|ty| self.recorder.pending("loop", ty)).collect();
+            let results: Vec<ValueId> =
+                types.into_iter().map(|ty| self.recorder.pending("loop", ty)).collect();
             let op = Op::parse("torch.ops.higher_order.while_loop");
             for (name, &result) in names.iter().zip(&results) {
                 self.recorder.share(result);
@@ -141,7 +142,8 @@ impl<'a> Interpreter<'a> {
         let made = self.round(rounds, body, names, &mut inner);
         let block = self.recorder.close(outer);
         let last = made?;
-        self.recorder.trace.blocks[block.index()].outputs = last.iter().copied().map(Argument::Value).collect();
+        self.recorder.trace.blocks[block.index()].outputs =
+            last.iter().copied().map(Argument::Value).collect();
         Ok((block, last))
     }
 

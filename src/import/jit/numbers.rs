@@ -105,7 +105,10 @@ impl Interpreter<'_> {
         let Some(op) = python_op(name) else { return Ok(None) };
         let dims = self.recorder.dim(a).zip(self.recorder.dim(b));
         let is_comparison = matches!(op, "eq" | "ne" | "lt" | "le" | "gt" | "ge");
-        if is_comparison && let Some((x, y)) = &dims && let Some(known) = compared(op, x, y) {
+        if is_comparison
+            && let Some((x, y)) = &dims
+            && let Some(known) = compared(op, x, y)
+        {
             return Ok(Some(Item::Bool(known)));
         }
         let are_ints = self.is_int(a) && self.is_int(b);
@@ -148,7 +151,9 @@ impl Interpreter<'_> {
             _ => None,
         };
         match (name, known) {
-            ("__and__", Some((true, other))) | ("__or__" | "__xor__", Some((false, other))) => Ok(other.clone()),
+            ("__and__", Some((true, other))) | ("__or__" | "__xor__", Some((false, other))) => {
+                Ok(other.clone())
+            }
             ("__and__", Some((false, _))) => Ok(Item::Bool(false)),
             ("__or__", Some((true, _))) => Ok(Item::Bool(true)),
             ("__xor__", Some((true, other))) => Ok(self.not(&other.clone())),
@@ -270,7 +275,9 @@ fn floats(name: &str, x: f64, y: f64) -> Result<Option<Item>, String> {
         "add" => Item::Float(x + y),
         "sub" => Item::Float(x - y),
         "mul" => Item::Float(x * y),
-        "div" | "true_divide" | "floordiv" | "remainder" if y == 0.0 => return Err("it divides by 0".to_owned()),
+        "div" | "true_divide" | "floordiv" | "remainder" if y == 0.0 => {
+            return Err("it divides by 0".to_owned());
+        }
         "div" | "true_divide" => Item::Float(x / y),
         "floordiv" => Item::Float((x / y).floor()),
         "remainder" => Item::Float(x - y * (x / y).floor()),

@@ -37,7 +37,9 @@ impl Interpreter<'_> {
             if let Some(item) = self.list_op(name, &given)? {
                 return Ok(item);
             }
-            if named.is_empty() && let Some(item) = self.number_op(name, &given)? {
+            if named.is_empty()
+                && let Some(item) = self.number_op(name, &given)?
+            {
                 return Ok(item);
             }
             if let Some(item) = self.property(name, &given)? {
@@ -73,7 +75,9 @@ impl Interpreter<'_> {
                 return Err(Fault::Raised(text));
             }
             ("aten", "warn", _) | ("prim", "Print", _) => Item::None,
-            ("aten", "_assert_scalar" | "_assert_async" | "_assert_tensor_metadata" | "_assert", _) => Item::None,
+            ("aten", "_assert_scalar" | "_assert_async" | "_assert_tensor_metadata" | "_assert", _) => {
+                Item::None
+            }
             ("aten", "device", [name, ..]) => match name {
                 Item::Str(name) => Item::Other(name.clone()),
                 _ => Item::Other("device".into()),
@@ -88,13 +92,24 @@ impl Interpreter<'_> {
             ("prim", "layout", [_]) => Item::Int(0),
             (
                 "prim",
-                "is_nested" | "is_cuda" | "is_sparse" | "is_quantized" | "is_mkldnn" | "is_mps"
-                | "is_xla" | "is_vulkan" | "is_ipu" | "is_meta" | "is_sparse_csr",
+                "is_nested" | "is_cuda" | "is_sparse" | "is_quantized" | "is_mkldnn" | "is_mps" | "is_xla"
+                | "is_vulkan" | "is_ipu" | "is_meta" | "is_sparse_csr",
                 [_],
             ) => Item::Bool(false),
-            ("prim", "unchecked_unwrap_optional" | "data" | "tolist", [item]) => item.clone(),
-            ("aten", "_unwrap_optional" | "ScalarImplicit" | "wait", [item]) if !item.is_tensor() => item.clone(),
-            ("prim", "NumToTensor", [item]) => Item::Scalar(ElemType::Int64, Box::new(item.clone())),
+            ("prim", "unchecked_unwrap_optional" | "data", [item]) => item.clone(),
+            ("aten", "_unwrap_optional" | "ScalarImplicit" | "wait", [item]) if !item.is_tensor() => {
+                item.clone()
+            }
+            ("prim", "NumToTensor", [item]) => {
+                let elem = match item {
+                    Item::Bool(_) => ElemType::Bool,
+                    Item::Computed(value) if *self.recorder.ty(*value) == Type::Bool => ElemType::Bool,
+                    Item::Computed(value) if *self.recorder.ty(*value) != Type::Int => return Ok(None),
+                    Item::Int(_) | Item::Computed(_) => ElemType::Int64,
+                    _ => return Ok(None),
+                };
+                Item::Scalar(elem, Box::new(item.clone()))
+            }
             ("aten", "__range_length", [start, end, step]) => {
                 let [start, end, step] = [start, end, step].map(Item::int);
                 let (Some(start), Some(end), Some(step)) = (start, end, step) else {
@@ -156,7 +171,12 @@ impl Interpreter<'_> {
                     true => argument,
                     false => self.as_elem(argument, to)?,
                 };
-                Ok(self.recorder.number(Op::parse("aten::item"), vec![Input { name: Some("self".into()), argument }], ty, None))
+                Ok(self.recorder.number(
+                    Op::parse("aten::item"),
+                    vec![Input { name: Some("self".into()), argument }],
+                    ty,
+                    None,
+                ))
             }
             Item::Computed(value) => {
                 let own = self.recorder.ty(value).clone();
@@ -188,8 +208,11 @@ impl Interpreter<'_> {
             "float" => ElemType::Double,
             _ => ElemType::Bool,
         };
-        let Argument::Value(value) = argument else { return Err("it converts a value that is not a tensor".into()) };
-        let sizes: Option<Sizes> = self.recorder.ty(value).shape().map(|shape| shape.iter().map(dim_of).collect());
+        let Argument::Value(value) = argument else {
+            return Err("it converts a value that is not a tensor".into());
+        };
+        let sizes: Option<Sizes> =
+            self.recorder.ty(value).shape().map(|shape| shape.iter().map(dim_of).collect());
         let inputs = vec![named("self", argument), named("dtype", Argument::Elem(elem))];
         let ty = tensor(Some(elem), sizes.as_deref());
         Ok(Argument::Value(self.recorder.node(Op::parse("aten::to.dtype"), inputs, vec![ty])[0]))
@@ -205,10 +228,17 @@ impl Interpreter<'_> {
             Item::Str(text) => Argument::Str(text.clone()),
             Item::Computed(value) | Item::Tensor(value) => Argument::Value(*value),
             Item::Scalar(elem, number) => match (&**number, elem) {
-                (Item::Computed(value), _) => Argument::Value(*value),
+                (Item::Computed(value), _) => {
+                    let inputs =
+                        vec![named("s", Argument::Value(*value)), named("dtype", Argument::Elem(*elem))];
+                    let ty = tensor(Some(*elem), Some(&[]));
+                    Argument::Value(self.recorder.node(Op::parse("aten::scalar_tensor"), inputs, vec![ty])[0])
+                }
                 (number, ElemType::Bool) => {
                     let truth = u8::from(number.float() != Some(0.0));
-                    Argument::Value(self.recorder.lift("constant", Tensor::from_raw(*elem, Vec::new(), vec![truth])))
+                    Argument::Value(
+                        self.recorder.lift("constant", Tensor::from_raw(*elem, Vec::new(), vec![truth])),
+                    )
                 }
                 (number, _) => {
                     let int = number.int().ok_or("a 0-d tensor contains no integer")?;
@@ -225,7 +255,12 @@ impl Interpreter<'_> {
     }
 
     /// Records an operator of PyTorch.
-    pub fn record(&mut self, name: &str, given: Vec<Item>, by_name: Vec<(Arc<str>, Item)>) -> Result<Item, Fault> {
+    pub fn record(
+        &mut self,
+        name: &str,
+        given: Vec<Item>,
+        by_name: Vec<(Arc<str>, Item)>,
+    ) -> Result<Item, Fault> {
         let receiver = given.first().cloned();
         let given = given.iter().map(|item| self.argument(item)).collect::<Result<Vec<_>, _>>()?;
         let mut with_names = Vec::new();
@@ -249,7 +284,13 @@ impl Interpreter<'_> {
     }
 
     /// Records an operator with its arguments by parameter name.
-    pub fn record_resolved(&mut self, op: &Op, base: &str, inputs: Vec<Input>, returns: usize) -> Result<Item, Fault> {
+    pub fn record_resolved(
+        &mut self,
+        op: &Op,
+        base: &str,
+        inputs: Vec<Input>,
+        returns: usize,
+    ) -> Result<Item, Fault> {
         let trace = &self.recorder.trace;
         let in_place = op.in_place_of().is_some();
         let operand = inputs.first().and_then(|input| trace.as_value(&input.argument));
@@ -257,7 +298,10 @@ impl Interpreter<'_> {
             let why = "it writes into a tensor that a branch or loop that depends on data may share";
             return Err(format!("`aten::{}`: {why}", op.name).into());
         }
-        if in_place && !RESHAPING.contains(&base) && let Some(operand) = operand {
+        if in_place
+            && !RESHAPING.contains(&base)
+            && let Some(operand) = operand
+        {
             let ty = self.recorder.ty(operand).clone();
             return Ok(Item::Tensor(self.recorder.node(op.clone(), inputs, vec![ty])[0]));
         }
@@ -265,7 +309,9 @@ impl Interpreter<'_> {
         let is_list = LISTS.split_whitespace().any(|name| name == base);
         if is_list {
             let shapes = call.parts(base).ok_or_else(|| {
-                format!("the number of tensors that `aten::{base}` returns depends on a size that is not known")
+                format!(
+                    "the number of tensors that `aten::{base}` returns depends on a size that is not known"
+                )
             })?;
             let elem = dtype::results(trace, base, &op.overload, &inputs, 1)[0];
             let types = shapes.iter().map(|sizes| tensor(elem, Some(sizes))).collect();
@@ -278,7 +324,8 @@ impl Interpreter<'_> {
             Some(shape) => vec![Some(shape)],
             None => self.inferred(op, base, &inputs, &elems)?,
         };
-        let types = elems.iter().zip(&shapes).map(|(elem, sizes)| tensor(*elem, self.named_sizes(sizes).as_deref()));
+        let types =
+            elems.iter().zip(&shapes).map(|(elem, sizes)| tensor(*elem, self.named_sizes(sizes).as_deref()));
         let types = types.collect();
         let values = self.recorder.node(op.clone(), inputs, types);
         let mut items = values.into_iter().map(Item::Tensor);

@@ -10,8 +10,8 @@ use super::shapes::Sizes;
 use crate::diag::Finding;
 use crate::graph::dim::{Bounds, Dim};
 use crate::import::import;
-use crate::infer::{self, Facts};
 use crate::import::part::is_complex;
+use crate::infer::{self, Facts};
 use crate::read::pt2::Exported;
 use crate::rules::registry::RuleSet;
 use crate::torch::{Argument, Definition, Input, Op, Type, ValueId};
@@ -69,18 +69,15 @@ impl<'r> Oracle<'r> {
         let copied = copied.collect();
         let results = alone.node(op.clone(), copied, types.to_vec());
         alone.finish(results.into_iter().map(Argument::Value).collect());
-        let exported = Exported {
-            trace: alone.trace,
-            weights: alone.weights,
-            state: alone.state,
-            updates: Vec::new(),
-        };
+        let exported =
+            Exported { trace: alone.trace, weights: alone.weights, state: alone.state, updates: Vec::new() };
         let (model, _) = import(&exported, self.rules)?;
         let facts = infer::infer(&model, infer::Options::default());
         let outputs = &model.graphs[model.main].outputs;
         let shapes = outputs.iter().zip(types).map(|(port, ty)| {
             let dims = facts[port.value].dims()?;
-            let mut sizes: Sizes = dims.iter().map(|size| size.clone().filter(|dim| is_shared(dim, &facts))).collect();
+            let mut sizes: Sizes =
+                dims.iter().map(|size| size.clone().filter(|dim| is_shared(dim, &facts))).collect();
             if ty.elem().is_some_and(is_complex) {
                 sizes.pop();
             }
@@ -120,7 +117,6 @@ fn copy(
 
 fn copy_value(value: ValueId, from: &Recorder, to: &mut Recorder) -> Argument {
     let it = from.trace.value(value);
-    let is_small = |dims: &[i64]| dims.iter().try_fold(1i64, |n, dim| n.checked_mul(*dim)).is_some_and(|n| n <= MAX_ELEMENTS);
     if it.definition == Definition::Lifted
         && let Some(weight) = from.weights.get(&*it.name).filter(|weight| is_small(&weight.dims))
     {
@@ -137,20 +133,29 @@ fn copy_value(value: ValueId, from: &Recorder, to: &mut Recorder) -> Argument {
     Argument::Value(to.input(&it.name, it.ty.clone()))
 }
 
+/// Returns true if a constant may be passed to inference.
+fn is_small(dims: &[i64]) -> bool {
+    dims.iter()
+        .try_fold(1i64, |count, dim| count.checked_mul(*dim))
+        .is_some_and(|count| count <= MAX_ELEMENTS)
+}
+
 /// Returns a text that is equal for calls with equal results.
 fn key(recorder: &Recorder, op: &Op, inputs: &[Input], types: &[Type]) -> String {
     fn shown(recorder: &Recorder, argument: &Argument) -> String {
         match argument {
             Argument::List(members) => {
-                format!("[{}]", members.iter().map(|member| shown(recorder, member)).collect::<Vec<_>>().join(", "))
+                format!(
+                    "[{}]",
+                    members.iter().map(|member| shown(recorder, member)).collect::<Vec<_>>().join(", ")
+                )
             }
             Argument::Value(value) => {
                 let it = recorder.trace.value(*value);
                 let dim = recorder.dim_of_argument(argument);
-                match it.definition {
-                    Definition::Lifted => format!("{value:?}"),
-                    _ => format!("{:?} {dim:?}", it.ty),
-                }
+                let weight = recorder.weights.get(&*it.name).filter(|_| it.definition == Definition::Lifted);
+                let elements = weight.filter(|weight| is_small(&weight.dims)).map(|weight| &weight.data);
+                format!("{:?} {dim:?} {elements:?}", it.ty)
             }
             other => format!("{other:?}"),
         }

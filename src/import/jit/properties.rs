@@ -22,7 +22,8 @@ impl Interpreter<'_> {
             return Ok(None);
         }
         let rank = || self.recorder.sizes(tensor).map(|sizes| sizes.len());
-        let elem = || self.recorder.elem(tensor).ok_or("it reads the dtype of a tensor whose dtype is not known");
+        let elem =
+            || self.recorder.elem(tensor).ok_or("it reads the dtype of a tensor whose dtype is not known");
         Ok(Some(match (name, rest) {
             ("size" | "shape", []) => {
                 let rank = rank().ok_or("it reads the sizes of a tensor whose rank is not known")?;
@@ -39,7 +40,10 @@ impl Interpreter<'_> {
                 Item::Int(rank().ok_or("it reads the rank of a tensor whose rank is not known")? as i64)
             }
             ("numel", []) => {
-                let sizes = self.recorder.sizes(tensor).and_then(|sizes| sizes.into_iter().collect::<Option<Vec<Dim>>>());
+                let sizes = self
+                    .recorder
+                    .sizes(tensor)
+                    .and_then(|sizes| sizes.into_iter().collect::<Option<Vec<Dim>>>());
                 let dim = sizes.and_then(|sizes| numel(&sizes));
                 let inputs = vec![named("self", self.argument(tensor)?)];
                 self.recorder.number(Op::parse("aten::sym_numel"), inputs, Type::Int, dim)
@@ -51,7 +55,7 @@ impl Interpreter<'_> {
             }
             ("is_floating_point", []) => Item::Bool(elem()?.is_float()),
             ("is_complex", []) => Item::Bool(elem()?.is_complex()),
-            ("item" | "_local_scalar_dense", []) => {
+            ("item" | "_local_scalar_dense" | "ScalarImplicit", []) => {
                 let to = match elem()? {
                     ElemType::Bool => "bool",
                     elem if elem.is_integer() => "int",
@@ -59,7 +63,9 @@ impl Interpreter<'_> {
                 };
                 return self.builtin(to, vec![tensor.clone()]).map(Some);
             }
-            ("ScalarImplicit" | "IntImplicit" | "Int", []) => return self.builtin("int", vec![tensor.clone()]).map(Some),
+            ("IntImplicit" | "Int", []) => {
+                return self.builtin("int", vec![tensor.clone()]).map(Some);
+            }
             ("FloatImplicit" | "Float", []) => return self.builtin("float", vec![tensor.clone()]).map(Some),
             ("Bool" | "is_nonzero", []) => return self.builtin("bool", vec![tensor.clone()]).map(Some),
             _ => return Ok(None),
@@ -146,7 +152,9 @@ impl Interpreter<'_> {
             named("copy", Argument::Bool(copies)),
         ];
         // The formats contiguous (0) and preserve (1) do not matter: a contiguous tensor is not copied.
-        inputs.extend(format.filter(|format| *format > 1).map(|format| named("memory_format", Argument::Int(format))));
+        inputs.extend(
+            format.filter(|format| *format > 1).map(|format| named("memory_format", Argument::Int(format))),
+        );
         Ok(Item::Tensor(self.recorder.node(Op::parse("aten::to.dtype"), inputs, vec![ty])[0]))
     }
 
@@ -167,7 +175,9 @@ impl Interpreter<'_> {
             return self.computed_tensor(&data, wanted);
         }
         let own = match () {
-            () if numbers.iter().any(|number| matches!(number, Item::Float(_))) || numbers.is_empty() => ElemType::Float,
+            () if numbers.iter().any(|number| matches!(number, Item::Float(_))) || numbers.is_empty() => {
+                ElemType::Float
+            }
             () if numbers.iter().all(|number| matches!(number, Item::Bool(_))) => ElemType::Bool,
             () => ElemType::Int64,
         };
@@ -200,7 +210,9 @@ impl Interpreter<'_> {
         };
         let elem = wanted.unwrap_or(elem);
         let inputs = vec![named("s", self.argument(data)?), named("dtype", Argument::Elem(elem))];
-        if elem == ElemType::Int64 && matches!(data, Item::Computed(value) if *self.recorder.ty(*value) == Type::Int) {
+        if elem == ElemType::Int64
+            && matches!(data, Item::Computed(value) if *self.recorder.ty(*value) == Type::Int)
+        {
             return Ok(Item::Scalar(elem, Box::new(data.clone())));
         }
         let ty = tensor(Some(elem), Some(&[]));

@@ -9,8 +9,8 @@ use crate::diag::SourcePlace;
 use crate::graph::dim::Dim;
 use crate::graph::{ElemType, Tensor};
 use crate::torch::{
-    Argument, Block, BlockId, Definition, Input, Node, NodeId, Op, Origin, Size, TensorType, Trace, Type, Value,
-    ValueId,
+    Argument, Block, BlockId, Definition, Input, Node, NodeId, Op, Origin, Size, TensorType, Trace, Type,
+    Value, ValueId,
 };
 
 /// Recorder of the operators that TorchScript code calls.
@@ -23,6 +23,8 @@ pub struct Recorder {
     pub depth: usize,
     /// Location of the code that is interpreted.
     pub place: Option<SourcePlace>,
+    /// Whether sizes that are known remain computed numbers, as in a trace.
+    pub keeps_sizes: bool,
     /// Path of the module whose code is interpreted.
     pub scope: Arc<str>,
     /// Tensors of the lifted values, by value name.
@@ -65,6 +67,7 @@ impl Recorder {
             trace,
             depth: 0,
             place: None,
+            keeps_sizes: false,
             scope: Arc::from(""),
             weights: FxHashMap::default(),
             state: FxHashSet::default(),
@@ -89,9 +92,24 @@ impl Recorder {
     /// Creates a value under a unique name.
     pub fn value(&mut self, name: &str, ty: Type, definition: Definition) -> ValueId {
         let id = ValueId(self.trace.values.len() as u32);
-        let name = self.fresh(name);
+        let name = match definition {
+            // In a trace, values without a Python name have numbers.
+            Definition::Node(..) if self.keeps_sizes => id.0.to_string().into(),
+            _ => self.fresh(name),
+        };
         self.trace.values.push(Value { name, ty, definition, literal: None, users: Vec::new() });
         id
+    }
+
+    /// Names a value after the variable that it is assigned to, unless the variable is temporary (`_1`).
+    pub fn assigned(&mut self, item: &Item, variable: &str) {
+        let (Item::Tensor(value) | Item::Computed(value)) = item else { return };
+        let is_temporary =
+            variable.strip_prefix('_').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_numbered = self.trace.value(*value).name.starts_with(|first: char| first.is_ascii_digit());
+        if self.keeps_sizes && is_numbered && !is_temporary {
+            self.trace.values[value.index()].name = self.fresh(variable);
+        }
     }
 
     fn fresh(&mut self, name: &str) -> Arc<str> {
@@ -202,9 +220,9 @@ impl Recorder {
         }
     }
 
-    /// Adds a node that computes a number. An integer whose expression is constant needs no node.
+    /// Adds a node that computes a number. An integer whose expression is constant needs none.
     pub fn number(&mut self, op: Op, inputs: Vec<Input>, ty: Type, dim: Option<Dim>) -> Item {
-        if let Some(int) = dim.as_ref().and_then(Dim::as_const) {
+        if let Some(int) = dim.as_ref().and_then(Dim::as_const).filter(|_| !self.keeps_sizes) {
             return Item::Int(int);
         }
         let value = self.node(op, inputs, vec![ty])[0];
@@ -217,7 +235,8 @@ impl Recorder {
         let sizes = self.sizes(tensor).ok_or("it reads a size of a tensor whose rank is not known")?;
         let at = if axis < 0 { axis + sizes.len() as i64 } else { axis };
         let found = usize::try_from(at).ok().and_then(|at| sizes.get(at)).cloned();
-        let dim = found.ok_or_else(|| format!("axis {axis} does not exist in a tensor of rank {}", sizes.len()))?;
+        let dim =
+            found.ok_or_else(|| format!("axis {axis} does not exist in a tensor of rank {}", sizes.len()))?;
         let Item::Tensor(value) = tensor else { return Err("a 0-d tensor has no axes".to_owned()) };
         let inputs = vec![named("self", Argument::Value(*value)), named("dim", Argument::Int(at))];
         Ok(self.number(Op::parse("aten::sym_size.int"), inputs, Type::Int, dim))

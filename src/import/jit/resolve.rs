@@ -16,11 +16,13 @@ pub fn resolved(
     given: &[Argument],
     named: &[(Arc<str>, Argument)],
 ) -> Option<(&'static Signature, Vec<Input>)> {
-    let named: Vec<&(Arc<str>, Argument)> = named.iter().filter(|(name, _)| !IGNORED.contains(&&**name)).collect();
+    let named: Vec<&(Arc<str>, Argument)> =
+        named.iter().filter(|(name, _)| !IGNORED.contains(&&**name)).collect();
     // Signatures do not have memory formats, which only affect whether a result shares its elements.
     let format = named.iter().find(|(name, _)| &**name == "memory_format");
     let named: Vec<_> = named.iter().filter(|(name, _)| &**name != "memory_format").copied().collect();
-    let accepts = |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
+    let accepts =
+        |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
     // The code omits arguments only if they are defaults, so the overload with the fewest parameters is meant.
     let best = |numbers: bool| {
         aten::overloads(name).filter(|it| accepts(it, numbers)).min_by_key(|it| it.params.len())

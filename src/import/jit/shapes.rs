@@ -54,7 +54,9 @@ impl Call<'_> {
     /// Returns a list of numbers; a number that is not known is `None`.
     fn list(&self, name: &str) -> Option<Sizes> {
         match self.argument(name)? {
-            Argument::List(members) => Some(members.iter().map(|member| self.recorder.dim_of_argument(member)).collect()),
+            Argument::List(members) => {
+                Some(members.iter().map(|member| self.recorder.dim_of_argument(member)).collect())
+            }
             one => Some(vec![self.recorder.dim_of_argument(one)]),
         }
     }
@@ -99,8 +101,8 @@ impl Call<'_> {
             "adaptive_avg_pool1d" | "adaptive_max_pool1d" => self.pooled(1),
             "adaptive_avg_pool2d" | "_adaptive_avg_pool2d" | "adaptive_max_pool2d" => self.pooled(2),
             "adaptive_avg_pool3d" | "_adaptive_avg_pool3d" | "adaptive_max_pool3d" => self.pooled(3),
-            "zeros" | "ones" | "empty" | "full" | "rand" | "randn" | "new_zeros" | "new_ones" | "new_full"
-            | "new_empty" => self.list("size"),
+            "zeros" | "ones" | "empty" | "full" | "rand" | "randn" | "new_zeros" | "new_ones"
+            | "new_full" | "new_empty" => self.list("size"),
             "index" | "_unsafe_index" => self.indexed(),
             "eye" => {
                 let n = self.recorder.dim_of_argument(self.argument("n")?);
@@ -245,7 +247,9 @@ impl Call<'_> {
                 let at = at()?;
                 let whole = own.as_ref()?[at].clone();
                 let sizes: Sizes = match self.argument("split_size").or(self.argument("split_sizes")) {
-                    Some(Argument::List(_)) => self.list("split_sizes").or_else(|| self.list("split_size"))?,
+                    Some(Argument::List(_)) => {
+                        self.list("split_sizes").or_else(|| self.list("split_size"))?
+                    }
                     Some(size) => pieces(whole?.as_const()?, self.recorder.trace.int(size)?)?,
                     None => {
                         let (whole, chunks) = (whole?.as_const()?, self.int("chunks", 0)?);
@@ -259,7 +263,9 @@ impl Call<'_> {
                 let Argument::List(members) = self.argument("tensors")? else { return None };
                 let sizes = members.iter().map(|member| Some(product(&self.sizes_of(member)?)));
                 let mut sizes = sizes.collect::<Option<Sizes>>()?;
-                if matches!(self.argument("indexing"), Some(Argument::Str(text)) if &**text == "xy") && sizes.len() > 1 {
+                if matches!(self.argument("indexing"), Some(Argument::Str(text)) if &**text == "xy")
+                    && sizes.len() > 1
+                {
                     sizes.swap(0, 1);
                 }
                 Some(vec![sizes; members.len()])

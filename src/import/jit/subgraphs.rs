@@ -64,6 +64,15 @@ impl Recorder {
         self.roots.get(&value).cloned().unwrap_or_else(|| vec![value])
     }
 
+    /// Returns whether two values are one object; views of one tensor may or may not be.
+    pub fn is_same(&self, a: ValueId, b: ValueId) -> Result<bool, String> {
+        let (x, y) = (self.roots_of(a), self.roots_of(b));
+        match a == b || !x.iter().any(|root| y.contains(root)) {
+            true => Ok(a == b),
+            false => Err("it tests whether two tensors are one object".to_owned()),
+        }
+    }
+
     /// Marks a tensor that enters or leaves a subgraph: another value may share its elements.
     pub fn share(&mut self, value: ValueId) {
         let roots = self.roots_of(value);

@@ -177,7 +177,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[Token]) {
-        let tokens: Vec<Token> = tokens(text).expect("it is valid").into_iter().map(|(token, _)| token).collect();
+        let tokens: Vec<Token> =
+            tokens(text).expect("it is valid").into_iter().map(|(token, _)| token).collect();
         assert_eq!(tokens, expected);
     }
 

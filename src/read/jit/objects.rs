@@ -123,7 +123,8 @@ impl Reader<'_> {
                 Stored::List(members.into_iter().map(|id| self.object(id)).collect::<Result<_, _>>()?)
             }
             Object::Dict(members) => {
-                let pairs = members.into_iter().map(|(key, value)| Ok((self.object(key)?, self.object(value)?)));
+                let pairs =
+                    members.into_iter().map(|(key, value)| Ok((self.object(key)?, self.object(value)?)));
                 Stored::Dict(pairs.collect::<Result<_, String>>()?)
             }
             Object::Instance(class, state) => self.instance(class, state)?,
@@ -162,7 +163,9 @@ impl Reader<'_> {
             ("torch._utils _rebuild_tensor_v2" | "torch._utils _rebuild_tensor", _) => {
                 let tensor = match self.is_stored {
                     true => rebuilt(self.pickle, &arguments, &mut self.storages).map(Stored::Tensor),
-                    false => declared(self.pickle, &arguments).map(|(elem, sizes)| Stored::Example(elem, sizes)),
+                    false => {
+                        declared(self.pickle, &arguments).map(|(elem, sizes)| Stored::Example(elem, sizes))
+                    }
                 };
                 match tensor {
                     Ok(tensor) => tensor,

@@ -308,7 +308,9 @@ def helper() -> NoneType:
         assert_eq!(forward.params[2].default, Some(Expression::None));
         let lines: Vec<u32> = forward.body.iter().map(|statement| statement.line).collect();
         assert_eq!(lines, [9, 10, 11, 12, 14, 15, 17, 21]);
-        let Kind::Assign(Expression::Tuple(targets), _) = &forward.body[2].kind else { panic!("{forward:?}") };
+        let Kind::Assign(Expression::Tuple(targets), _) = &forward.body[2].kind else {
+            panic!("{forward:?}")
+        };
         assert_eq!(targets.len(), 1);
         let Kind::For(_, _, body) = &forward.body[3].kind else { panic!("{forward:?}") };
         let Kind::Assign(_, Expression::Call(_, given, named)) = &body[0].kind else { panic!("{body:?}") };

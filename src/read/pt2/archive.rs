@@ -29,16 +29,11 @@ fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
 
 /// Describes an archive without a program.
 fn what_else(names: &[String]) -> &'static str {
-    let has_pickle = names.iter().any(|name| name.ends_with("data.pkl"));
-    match names.iter().any(|name| name.contains("/code/")) {
-        true if has_pickle => {
-            "the file is a TorchScript archive, which lacks types: save `str(traced.inlined_graph)` to a text file when \
-             tracing, convert that file, and pass the archive with `--weights`"
-        }
-        false if has_pickle => {
+    match names.iter().any(|name| name.ends_with("data.pkl")) {
+        true => {
             "the file contains tensors but no graph: export the module, or pass the file with `--weights` for a printed graph"
         }
-        _ => "the file has no `models/*.json`",
+        false => "the file has no `models/*.json`",
     }
 }
 

@@ -116,7 +116,15 @@ impl Tools {
     /// Converts a program to a model.
     fn import(&self, kind: Kind, bytes: &[u8], weights: Option<&Path>, number: u64) {
         let bytes = Bytes::copy_from_slice(bytes);
-        match imported("net", kind, bytes, weights, DataFolders::at(Path::new(".")), self.catalog.rules()) {
+        match imported(
+            "net",
+            kind,
+            bytes,
+            weights,
+            &[],
+            DataFolders::at(Path::new(".")),
+            self.catalog.rules(),
+        ) {
             Ok(Ok(file)) => self.write(file.model, number),
             Ok(Err(_)) => {}
             // The tools report a panic with these words.
