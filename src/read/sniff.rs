@@ -11,7 +11,7 @@ pub enum Kind {
     Textproto,
     /// A model in protobuf's JSON format.
     Json,
-    /// A zip archive, such as `torch.export.save` writes.
+    /// A zip archive, such as `torch.export.save` and `torch.jit.save` write.
     Pt2,
     /// Text that starts with a printed TorchScript graph.
     TorchScript,

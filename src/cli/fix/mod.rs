@@ -177,7 +177,10 @@ fn tasks<'a>(args: &'a Args, progress: &'a Progress) -> Result<Vec<Task<'a>>, Fa
                 let no_name =
                     || Failure::new("--output-dir: standard input has no name; write to a file with -o");
                 let mut target = folder.join(name.ok_or_else(no_name)?);
-                if target.extension().is_some_and(|extension| extension == "pt2" || extension == "txt") {
+                if target
+                    .extension()
+                    .is_some_and(|extension| extension == "pt2" || extension == "pt" || extension == "txt")
+                {
                     target.set_extension("onnx");
                 }
                 Some(target)

@@ -16,8 +16,8 @@ use crate::remote::Limits;
 
 /// Finds faults in ONNX models and in the PyTorch programs behind them.
 ///
-/// Reads models (.onnx, .onnxtxt, .textproto, .json), torch.export archives (.pt2), TorchScript graphs
-/// (.torchir.txt), export logs (.log) and Python sources (.py, .ipynb).
+/// Reads models (.onnx, .onnxtxt, .textproto, .json), torch.export archives (.pt2), TorchScript
+/// archives (.pt) and graphs (.torchir.txt), export logs (.log) and Python sources (.py, .ipynb).
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-lint", version = VERSION, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true)]
