@@ -1,4 +1,4 @@
-//! Lints a `torch.export` program or a TorchScript archive, and reports the parts that `onnx-fix` cannot convert.
+//! Lints PyTorch programs, and reports the parts that `onnx-fix` cannot convert.
 
 use bytes::Bytes;
 

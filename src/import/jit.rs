@@ -36,7 +36,7 @@ use interpreter::Interpreter;
 use item::Item;
 use oracle::Oracle;
 
-/// Converts an archive to a program, whose inputs have the declared shapes or those of its example inputs.
+/// Converts an archive to a program. Inputs have the declared shapes, or those of the examples.
 ///
 /// # Errors
 /// Returns one finding for each construct that is unsupported.
@@ -89,6 +89,10 @@ fn run(
 
 /// Collects the tensors and numbers of a result.
 fn flatten(interpreter: &mut Interpreter, result: &Item, into: &mut Vec<Argument>) -> Result<(), Fault> {
+    interpreter.members += 1;
+    if interpreter.members > interpreter::MAX_MEMBERS {
+        return Err("its result has too many members".into());
+    }
     if let Some(members) = result.members() {
         return members.iter().try_for_each(|member| flatten(interpreter, member, into));
     }

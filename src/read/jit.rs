@@ -1,4 +1,6 @@
-//! Reads TorchScript archives, which `torch.jit.save` writes: code, modules, constants and example inputs.
+//! Reads TorchScript archives, which `torch.jit.save` writes.
+//!
+//! They contain code, modules, constants and example inputs.
 //!
 //! An archive is a zip file. The entries `code/….py` contain classes and functions in a small dialect of
 //! Python, `data.pkl` contains the modules, and `constants.pkl` the constants of the code. `traced_inputs.pkl`

@@ -141,7 +141,7 @@ fn sizes_are_computed_from_dynamic_sizes() {
 fn unsupported_archives_are_refused_with_a_reason() {
     let branch = "if bool(torch.gt(torch.sum(x), 0)):";
     for (name, forward) in [
-        ("shapes", "x: Tensor,\n    n: int) -> Tensor:\n    return torch.mul(x, n)\n".to_owned()),
+        ("shapes", "x: Tensor,\n    n: Tensor) -> Tensor:\n    return torch.mul(x, n)\n".to_owned()),
         (
             "append",
             format!("x: Tensor) -> Tensor:\n    l = annotate(List[Tensor], [x])\n    {branch}\n      _0 = torch.append(l, x)\n    else:\n      pass\n    return torch.stack(l)\n"),
@@ -154,9 +154,16 @@ fn unsupported_archives_are_refused_with_a_reason() {
             "ranks",
             format!("x: Tensor) -> Tensor:\n    {branch}\n      y = x\n    else:\n      y = None\n    return y\n"),
         ),
+        ("number", "x: Tensor,\n    n: int) -> Tensor:\n    return torch.mul(x, n)\n".to_owned()),
         ("operator", "x: Tensor) -> Tensor:\n    return torch.quantize_somehow(x)\n".to_owned()),
         ("raises", "x: Tensor) -> Tensor:\n    ops.prim.RaiseException(\"no\")\n    return x\n".to_owned()),
         ("attribute", "x: Tensor) -> Tensor:\n    self.training = True\n    return x\n".to_owned()),
+        ("recursion", "x: Tensor) -> Tensor:\n    return (self).forward(x, )\n".to_owned()),
+        (
+            "cycle",
+            "x: Tensor) -> Tensor:\n    l = annotate(List[Tensor], [])\n    _0 = torch.append(l, l)\n    _1 = torch.append(l, l)\n    return x\n"
+                .to_owned(),
+        ),
         ("syntax", "x: Tensor) -> Tensor:\n    with x:\n      pass\n    return x\n".to_owned()),
         (
             "training",

@@ -113,7 +113,9 @@ impl<'a> Interpreter<'a> {
         Ok(if is_tensor { Item::Tensor(result) } else { Item::Computed(result) })
     }
 
-    /// Returns one side's value of a merged variable. An uninitialized tensor, which is never read, becomes zeros.
+    /// Returns one side's value of a merged variable.
+    ///
+    /// An uninitialized value, which is never read, becomes zeros.
     fn merged_value(&mut self, item: &Item, other: &Item, block: BlockId) -> Result<ValueId, String> {
         if !matches!(item, Item::Uninitialized) {
             let outer = std::mem::replace(&mut self.recorder.block, block);

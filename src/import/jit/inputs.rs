@@ -82,6 +82,9 @@ impl<'a> Interpreter<'a> {
                 (true, None, None) if self.lenient && is_tensor(param) => {
                     Item::Tensor(self.recorder.input(name, tensor(None, None)))
                 }
+                (true, None, None) if is_number(param) => {
+                    return Err(format!("the input `{name}` is a number without a default value").into());
+                }
                 (true, None, None) => return Err(self.unknown(forward)),
             };
             items.push(item);
@@ -162,6 +165,11 @@ fn example(objects: &Objects) -> Vec<ObjectId> {
 
 fn is_tensor(param: &Param) -> bool {
     matches!(&param.ty, Some(Expression::Name(name)) if &**name == "Tensor")
+}
+
+fn is_number(param: &Param) -> bool {
+    let ty = param.ty.as_ref().and_then(Expression::dotted);
+    ty.is_some_and(|ty| matches!(ty.as_str(), "int" | "float" | "bool" | "str"))
 }
 
 /// Returns the element type of `List[…]`.

@@ -15,10 +15,13 @@ use crate::read::jit::objects::ObjectId;
 use crate::torch::ValueId;
 
 /// Maximum nesting of calls.
-const MAX_CALLS: usize = 200;
+const MAX_CALLS: usize = 64;
 
 /// Maximum number of statements, with those of unrolled loops.
 const MAX_STEPS: usize = 2_000_000;
+
+/// Maximum number of members of lists that are created at once or passed to operators.
+pub const MAX_MEMBERS: usize = 1 << 20;
 
 /// Variables of a function.
 pub type Variables = FxHashMap<Arc<str>, Item>;
@@ -38,6 +41,8 @@ pub struct Interpreter<'a> {
     pub attributes: FxHashMap<(ObjectId, Arc<str>), Item>,
     /// Whether types may be unknown: the linter interprets code without the shapes of its inputs.
     pub lenient: bool,
+    /// Number of members of lists that were passed to operators.
+    pub members: usize,
     /// Whether the current function is the definition of a fused operator, not code of the archive.
     is_built_in: bool,
     calls: usize,
@@ -73,6 +78,7 @@ impl<'a> Interpreter<'a> {
             kept: FxHashMap::default(),
             attributes: FxHashMap::default(),
             lenient: false,
+            members: 0,
             is_built_in: false,
             calls: 0,
             steps: 0,

@@ -4,8 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::fault::Fault;
-use super::interpreter::Interpreter;
-use super::item::{Dict, Item};
+use super::interpreter::{Interpreter, MAX_MEMBERS};
+use super::item::{Dict, Item, List};
+
+/// Maximum nesting of lists that are put into a list.
+const MAX_NESTING: usize = 8;
 
 impl Interpreter<'_> {
     /// Applies an operator to lists, dictionaries or strings; `None` if it is another operator.
@@ -21,6 +24,11 @@ impl Interpreter<'_> {
                     _ => is_none(a) && is_none(b),
                 };
                 Item::Bool(is_same == (name == "__is__"))
+            }
+            ("append" | "insert" | "_set_item", [Item::List(list), .., item])
+                if is_nested(item, list, MAX_NESTING) =>
+            {
+                return Err("its lists are nested too deeply".into());
             }
             ("append", [Item::List(list), item]) => {
                 self.changes(list.depth)?;
@@ -109,6 +117,10 @@ impl Interpreter<'_> {
             },
             ("mul", [list, count]) if list.members().is_some() => {
                 let count = count.int().ok_or("it repeats a list a computed number of times")?;
+                let length = list.members().map_or(0, |members| members.len());
+                if usize::try_from(count).is_ok_and(|count| count.saturating_mul(length) > MAX_MEMBERS) {
+                    return Err("it makes a list with too many members".into());
+                }
                 let copies = (0..count).flat_map(|_| list.members().unwrap_or_default());
                 self.list(copies.collect())
             }
@@ -126,6 +138,14 @@ impl Interpreter<'_> {
                     found = next.ok_or("it searches a list that contains no booleans")?;
                 }
                 found
+            }
+            ("sum", [list]) if list.members().is_some() => {
+                let mut total = Item::Int(0);
+                for member in list.members().unwrap_or_default() {
+                    let next = self.number_op("add", &[total, member])?;
+                    total = next.ok_or("it adds the members of a list that contains no numbers")?;
+                }
+                total
             }
             ("max" | "min", [list]) if list.members().is_some() => {
                 let mut members = list.members().unwrap_or_default().into_iter();
@@ -192,6 +212,19 @@ impl Interpreter<'_> {
         }
         let members = object.members().ok_or_else(|| format!("it indexes {}", object.kind()))?;
         Ok(members[position(index, members.len())?].clone())
+    }
+}
+
+/// Returns true if a value contains the list `own`, or if its lists are nested more than `limit` times.
+fn is_nested(item: &Item, own: &Rc<List>, limit: usize) -> bool {
+    match item {
+        Item::List(_) | Item::Tuple(_) if limit == 0 => true,
+        Item::List(list) => {
+            Rc::ptr_eq(list, own)
+                || list.items.borrow().iter().any(|member| is_nested(member, own, limit - 1))
+        }
+        Item::Tuple(members) => members.iter().any(|member| is_nested(member, own, limit - 1)),
+        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fault::Fault;
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, MAX_MEMBERS};
 use super::item::Item;
 use super::recorder::{dim_of, named, tensor};
 use super::shapes::{Call, Sizes};
@@ -144,6 +144,9 @@ impl Interpreter<'_> {
             ("str", [_]) => Ok(self.list_op("str", &given)?.unwrap_or(Item::None)),
             ("range", [count]) => {
                 let count = count.int().ok_or("its range has a computed length")?;
+                if count > MAX_MEMBERS as i64 {
+                    return Err("its range is too long".into());
+                }
                 Ok(self.list((0..count).map(Item::Int).collect()))
             }
             _ => Err(format!("it calls `{name}`").into()),
@@ -247,6 +250,10 @@ impl Interpreter<'_> {
             },
             Item::List(_) | Item::Tuple(_) => {
                 let members = item.members().unwrap_or_default();
+                self.members += members.len();
+                if self.members > MAX_MEMBERS {
+                    return Err("its lists have too many members".into());
+                }
                 Argument::List(members.iter().map(|member| self.argument(member)).collect::<Result<_, _>>()?)
             }
             Item::Other(text) => Argument::Other(text.clone()),

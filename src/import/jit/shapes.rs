@@ -8,6 +8,9 @@ use crate::graph::ElemType;
 use crate::graph::dim::{Bounds, Dim, numel};
 use crate::torch::{Argument, Input};
 
+/// Maximum number of tensors that an operator returns.
+const MAX_PARTS: usize = 1 << 14;
+
 /// Operators whose result has the shape of their first operand.
 const LIKE: &str = "
     abs alias alpha_dropout batch_norm bernoulli bitwise_not ceil celu clone contiguous cos cumprod cumsum detach dropout elu
@@ -241,7 +244,7 @@ impl Call<'_> {
                 let at = at()?;
                 let mut rest = own.clone()?;
                 let count = rest.remove(at)?.as_const()?;
-                Some(vec![rest; usize::try_from(count).ok()?])
+                Some(vec![rest; usize::try_from(count).ok().filter(|&count| count <= MAX_PARTS)?])
             }
             "split" | "split_with_sizes" | "unsafe_split" | "chunk" | "unsafe_chunk" => {
                 let at = at()?;
@@ -289,6 +292,9 @@ fn pieces(whole: i64, size: i64) -> Option<Sizes> {
         return None;
     }
     let count = (whole.checked_add(size)? - 1) / size;
+    if count > MAX_PARTS as i64 {
+        return None;
+    }
     let each = (0..count.max(1)).map(|piece| Some(Dim::known(size.min(whole - piece * size))));
     Some(each.collect())
 }

@@ -5,7 +5,7 @@ use super::lexer::Token;
 use super::parse::Parser;
 
 /// Maximum nesting of expressions.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 100;
 
 impl Parser {
     /// Parses one expression, or several separated by commas as a tuple.

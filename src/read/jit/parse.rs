@@ -7,7 +7,7 @@ use super::expression::shown;
 use super::lexer::{Token, tokens};
 
 /// Maximum nesting of blocks.
-const MAX_BLOCKS: usize = 100;
+const MAX_BLOCKS: usize = 64;
 
 /// Parses a file of the code.
 ///
@@ -42,6 +42,7 @@ pub(super) struct Parser {
 }
 
 impl Parser {
+    /// Returns the current token.
     pub(super) fn peek(&self) -> &Token {
         self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
     }
@@ -51,12 +52,14 @@ impl Parser {
         self.tokens.get(self.at).or(self.tokens.last()).map_or(0, |(_, line)| *line)
     }
 
+    /// Returns the current token, and skips it.
     pub(super) fn next(&mut self) -> Token {
         let token = self.peek().clone();
         self.at += 1;
         token
     }
 
+    /// Returns true if the current token is this mark.
     pub(super) fn is_at(&self, mark: &str) -> bool {
         matches!(self.peek(), Token::Mark(one) if *one == mark)
     }
@@ -68,6 +71,7 @@ impl Parser {
         found
     }
 
+    /// Skips a mark, which must be the current token.
     pub(super) fn expect(&mut self, mark: &'static str) -> Result<(), String> {
         match self.take(mark) {
             true => Ok(()),
@@ -75,6 +79,7 @@ impl Parser {
         }
     }
 
+    /// Skips a name, and returns it.
     pub(super) fn name(&mut self) -> Result<Arc<str>, String> {
         match self.peek().clone() {
             Token::Name(name) => {
