@@ -79,8 +79,7 @@ fn declared_names_are_dynamic_sizes() {
     assert_eq!(output_sizes(&model.expect("a model was written")), ["batch", "length", "8"]);
     let fixed = sandbox.fix(&["attention.pt", "--fix-shape", "in0=4,3", "-o", "out.onnx"]);
     assert_eq!(fixed.status, 0, "{fixed:?}");
-    let model =
-        onnx_lint::open(&sandbox.path("out.onnx")).unwrap_or_else(|faults| panic!("{faults:?}")).model;
+    let model = onnx_lint::open(sandbox.path("out.onnx")).unwrap_or_else(|faults| panic!("{faults:?}")).model;
     assert_eq!(output_sizes(&model), ["4", "3", "8"]);
 }
 

@@ -36,7 +36,7 @@ impl<'a> Interpreter<'a> {
         let (mut outputs, mut merged) = (Outputs::default(), Variables::default());
         // The order of the outputs does not depend on that of the hash table.
         let mut names: Vec<_> = first.variables.iter().collect();
-        names.sort_by(|(a, _), (b, _)| a.cmp(b));
+        names.sort_by_key(|(name, _)| *name);
         for (name, a) in names {
             let Some(b) = second.variables.get(name) else { continue };
             // A variable may hold objects of different kinds if no later statement reads it.

@@ -124,9 +124,7 @@ impl Interpreter<'_> {
                 let copies = (0..count).flat_map(|_| list.members().unwrap_or_default());
                 self.list(copies.collect())
             }
-            ("eq" | "ne", [a, b])
-                if !a.is_tensor() && !b.is_tensor() && !(a.is_number() && b.is_number()) =>
-            {
+            ("eq" | "ne", [a, b]) if !(a.is_tensor() || b.is_tensor() || a.is_number() && b.is_number()) => {
                 let equal = self.equal(a, b)?;
                 if name == "eq" { equal } else { self.number_op("__not__", &[equal])?.unwrap_or(Item::None) }
             }

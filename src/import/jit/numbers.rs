@@ -129,7 +129,7 @@ impl Interpreter<'_> {
         };
         let (mut a, mut b) = (a.clone(), b.clone());
         if !are_ints {
-            (a, b) = (self.to_float(&a), self.to_float(&b));
+            (a, b) = (self.floated(&a), self.floated(&b));
         }
         let inputs = self.operands(&[&a, &b])?;
         let op = Op::parse(&format!("_operator.{op}"));
@@ -189,7 +189,7 @@ impl Interpreter<'_> {
     }
 
     /// Converts a number to a float.
-    pub fn to_float(&mut self, item: &Item) -> Item {
+    pub fn floated(&mut self, item: &Item) -> Item {
         match item {
             Item::Computed(value) if !matches!(self.recorder.ty(*value), Type::Float) => {
                 let inputs = vec![Input { name: None, argument: Argument::Value(*value) }];

@@ -185,7 +185,7 @@ impl Interpreter<'_> {
                 let own = self.recorder.ty(value).clone();
                 match (own, to) {
                     (own, _) if own == ty => Ok(item),
-                    (_, "float") => Ok(self.to_float(&item)),
+                    (_, "float") => Ok(self.floated(&item)),
                     (Type::Float, "int") => Ok(self.rounded("trunc", &item)),
                     (_, "bool") => Ok(self.number_op("ne", &[item, Item::Int(0)])?.unwrap_or(Item::None)),
                     _ => Err("it converts a computed boolean to an integer".into()),

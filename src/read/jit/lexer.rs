@@ -190,7 +190,7 @@ mod tests {
             &[
                 name("a"),
                 Token::Mark("="),
-                Token::Float(1.0000000000000001e-05),
+                Token::Float(1e-5),
                 Token::Mark(","),
                 Token::Float(2.0),
                 Token::Mark(","),
