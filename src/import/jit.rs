@@ -6,6 +6,7 @@
 //! follow from PyTorch's rules (`dtype`), and their shapes from the operators (`shapes`, `oracle`).
 
 mod branch;
+mod conversion;
 mod decomposed;
 mod dtype;
 mod expression;

@@ -83,6 +83,7 @@ fn readme_commands_run() {
     sandbox.bring("tests/models/programs/buffers.pt2", "program.pt2");
     sandbox.bring("tests/models/traced/conv.torchir.txt", "traced.torchir.txt");
     sandbox.bring("tests/models/traced/conv.pth", "net.pth");
+    sandbox.bring("tests/models/archives/convolution.pt", "traced.pt");
     sandbox.write("data.npz", npz("x", "1, 4", &[1.0, -3.0, 0.5, 2.0]));
     let is_used = |(command, _): &(&str, String)| {
         command.starts_with("onnx-") && !command.starts_with("onnx-lint server")

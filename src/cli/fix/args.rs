@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write each result to this folder, under the name of its input; `.pt2`, `.pt` and `.txt` become `.onnx`
+    /// Write each result to this folder, under the name of its input; programs become `.onnx`
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "in_place", "check"], help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
 

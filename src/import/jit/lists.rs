@@ -296,7 +296,8 @@ fn shown(item: &Item) -> String {
         Item::Bool(true) => "True".to_owned(),
         Item::Bool(false) => "False".to_owned(),
         Item::Int(int) => int.to_string(),
-        Item::Float(float) => format!("{float:?}"),
+        Item::Float(float) if float.fract() == 0.0 => format!("{float:.1}"),
+        Item::Float(float) => float.to_string(),
         Item::Str(text) => text.to_string(),
         Item::List(_) | Item::Tuple(_) => {
             let members = item.members().unwrap_or_default();
