@@ -20,18 +20,26 @@ const WITH_INDICES: &str =
     max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d
     fractional_max_pool3d max min median nanmedian";
 
+/// Operators whose results all have the dtype of the operand, although they have several results.
+const UNIFORM: &str = "lstm gru rnn_tanh rnn_relu lstm_cell native_layer_norm native_group_norm native_batch_norm
+    _native_batch_norm_legit_no_training var_mean std_mean aminmax _aminmax svd linalg_svd qr linalg_qr linalg_eigh slogdet
+    linalg_slogdet";
+
+/// Operators whose results are int64, except the first.
+const COUNTED: &str = "embedding_bag _unique2 unique_dim unique_consecutive unique_dim_consecutive";
+
 /// Operators that sum integers and booleans in int64.
 const SUMS: &str = "sum prod cumsum cumprod nansum trace";
 
 /// Operators that convert integers and booleans to the default dtype.
 const FLOATING: &str = "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
     atanh sigmoid erf erfc erfinv lgamma digamma reciprocal div divide true_divide atan2 arctan2 logit sinc xlogy special_xlogy
-    logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp";
+    logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp copysign polygamma mvlgamma";
 
 /// Operators whose result has the promoted dtype of all tensors and numbers.
-const PROMOTING: &str = "add sub subtract mul multiply remainder fmod floor_divide pow float_power maximum minimum fmax fmin
+const PROMOTING: &str = "add sub subtract mul multiply remainder fmod floor_divide pow maximum minimum fmax fmin
     lerp addcmul addcdiv clamp clip clamp_min clamp_max rsub __and__ __or__ __xor__ bitwise_and bitwise_or bitwise_xor
-    bitwise_left_shift bitwise_right_shift hypot copysign cat concat concatenate stack hstack vstack dstack column_stack
+    bitwise_left_shift bitwise_right_shift hypot cat concat concatenate stack hstack vstack dstack column_stack
     dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm";
 
 fn is_among(names: &str, name: &str) -> bool {
@@ -49,10 +57,15 @@ pub fn results(
     count: usize,
 ) -> Vec<Option<ElemType>> {
     let is_partial = matches!(name, "max" | "min" | "median" | "nanmedian") && overload != "dim";
+    let is_known = [WITH_INDICES, UNIFORM, COUNTED].iter().any(|names| is_among(names, name));
+    if count > 1 && !is_known {
+        return vec![None; count];
+    }
     let first = result(trace, name, inputs);
     (0..count)
         .map(|place| match place {
             1 if is_among(WITH_INDICES, name) && !is_partial => Some(ElemType::Int64),
+            1.. if is_among(COUNTED, name) => Some(ElemType::Int64),
             _ => first,
         })
         .collect()
@@ -67,6 +80,13 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
     let own = || inputs.iter().find_map(|input| first_elem(trace, &input.argument));
     let whole = |elem: ElemType| elem == ElemType::Bool || elem.is_integer();
     match name {
+        "any" | "all" if own() == Some(ElemType::Uint8) => own(),
+        "float_power" => Some(ElemType::Double),
+        "bucketize" | "searchsorted" if argument("out_int32") == Some(&Argument::Bool(true)) => {
+            Some(ElemType::Int32)
+        }
+        "bincount" if matches!(argument("weights"), Some(Argument::Value(_))) => None,
+        name if name.starts_with("special_") && own().is_none_or(whole) => None,
         name if is_among(BOOLEAN, name) => Some(ElemType::Bool),
         name if is_among(INDICES, name) => Some(ElemType::Int64),
         name if is_among(SUMS, name) => own().map(|elem| if whole(elem) { ElemType::Int64 } else { elem }),
@@ -96,8 +116,8 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
         "real" | "imag" | "view_as_real" | "angle" | "abs" | "absolute" => own().map(real),
         "view_as_complex" | "complex" | "polar" => own().and_then(complex),
         "stft" => match argument("return_complex") {
-            Some(Argument::Bool(false)) => own(),
-            _ => own().and_then(complex),
+            Some(Argument::Bool(true)) => own().and_then(complex),
+            _ => own(),
         },
         "istft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" | "fft_hfft" => own().map(real),
         name if name.starts_with("fft_") && !name.ends_with("shift") => own().and_then(complex),
@@ -186,5 +206,60 @@ fn real(elem: ElemType) -> ElemType {
         ElemType::Complex64 => ElemType::Float,
         ElemType::Complex128 => ElemType::Double,
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::dim::Dim;
+    use crate::import::jit::recorder::{Recorder, named, tensor};
+
+    /// Returns the dtypes of a call with tensors of these dtypes and ranks, and further arguments.
+    fn of(
+        name: &str,
+        tensors: &[(ElemType, usize)],
+        rest: &[(&str, Argument)],
+        count: usize,
+    ) -> Vec<Option<ElemType>> {
+        let mut recorder = Recorder::new(None);
+        let mut inputs = Vec::new();
+        for (place, (elem, rank)) in tensors.iter().enumerate() {
+            let sizes = vec![Some(Dim::known(2)); *rank];
+            let value = recorder.input("x", tensor(Some(*elem), Some(&sizes)));
+            inputs.push(named(if place == 0 { "self" } else { "other" }, Argument::Value(value)));
+        }
+        inputs.extend(rest.iter().map(|(name, argument)| named(name, argument.clone())));
+        results(&recorder.trace, name, "", &inputs, count)
+    }
+
+    /// The expected dtypes are those of PyTorch 2.15.
+    #[test]
+    fn dtypes_of_results_are_those_of_pytorch() {
+        use ElemType::{Bool, Double, Float, Float16, Int32, Int64, Uint8};
+        let one = |name: &str, tensors: &[(ElemType, usize)], rest: &[(&str, Argument)]| {
+            of(name, tensors, rest, 1)[0]
+        };
+        let float = [("other", Argument::Float(0.5))];
+        let int = [("other", Argument::Int(2))];
+        assert_eq!(one("add", &[(Int64, 1)], &float), Some(Float));
+        assert_eq!(one("add", &[(Float16, 1)], &float), Some(Float16));
+        assert_eq!(one("add", &[(Int32, 1)], &int), Some(Int32));
+        assert_eq!(one("add", &[(Bool, 1)], &int), Some(Int64));
+        assert_eq!(one("mul", &[(Float, 1), (Double, 0)], &[]), Some(Float));
+        assert_eq!(one("mul", &[(Int32, 1), (Int64, 0)], &[]), Some(Int32));
+        assert_eq!(one("mul", &[(Int32, 1), (Double, 0)], &[]), Some(Double));
+        assert_eq!(one("div", &[(Int64, 1)], &int), Some(Float));
+        let floor = [("other", Argument::Int(2)), ("rounding_mode", Argument::Str("floor".into()))];
+        assert_eq!(one("div", &[(Int64, 1)], &floor), Some(Int64));
+        assert_eq!(one("sum", &[(Bool, 1)], &[]), Some(Int64));
+        assert_eq!(one("sqrt", &[(Int32, 1)], &[]), Some(Float));
+        assert_eq!(one("lt", &[(Float, 1)], &int), Some(Bool));
+        assert_eq!(one("all", &[(Uint8, 1)], &[]), Some(Uint8));
+        assert_eq!(one("float_power", &[(Float, 1)], &int), Some(Double));
+        assert_eq!(one("arange", &[], &[("end", Argument::Int(3)), ("dtype", Argument::None)]), Some(Int64));
+        assert_eq!(one("to", &[(Float, 1)], &[("dtype", Argument::Elem(Int32))]), Some(Int32));
+        assert_eq!(of("topk", &[(Float, 1)], &[], 2), [Some(Float), Some(Int64)]);
+        assert_eq!(of("frexp", &[(Float, 1)], &[], 2), [None, None]);
     }
 }

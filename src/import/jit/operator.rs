@@ -11,15 +11,14 @@ use super::{decomposed, dtype, resolve};
 use crate::diag::Place;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::graph::{ElemType, Tensor};
-use crate::schema::aten;
+use crate::schema::aten::{self, Signature};
 use crate::torch::{Argument, Input, Op, Type};
-
-/// Operators that return a list of tensors.
-const LISTS: &str = "split split_with_sizes unsafe_split chunk unsafe_chunk unbind meshgrid broadcast_tensors tensor_split hsplit
-    vsplit dsplit nonzero_numpy";
 
 /// In-place operators that change the shape of their operand.
 const RESHAPING: [&str; 6] = ["squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims"];
+
+/// In-place operators that give their operand other storage or another size.
+const REPLACING: [&str; 4] = ["resize", "resize_as", "set", "as_strided"];
 
 impl Interpreter<'_> {
     /// Calls an operator by its namespace and name.
@@ -196,7 +195,7 @@ impl Interpreter<'_> {
         })?;
         let overload = signature.name.split_once('.').map_or("", |(_, overload)| overload);
         let op = Op { overload: overload.into(), ..op };
-        self.record_resolved(&op, &base, inputs, signature.returns)
+        self.record_resolved(&op, &base, inputs, signature)
     }
 
     /// Records an operator with its arguments by parameter name.
@@ -205,11 +204,15 @@ impl Interpreter<'_> {
         op: &Op,
         base: &str,
         inputs: Vec<Input>,
-        returns: usize,
+        signature: &Signature,
     ) -> Result<Item, Fault> {
+        let returns = signature.returns;
         let trace = &self.recorder.trace;
         let in_place = op.in_place_of().is_some();
         let operand = inputs.first().and_then(|input| trace.as_value(&input.argument));
+        if in_place && REPLACING.contains(&base) {
+            return Err(format!("`aten::{}` replaces the storage of a tensor", op.name).into());
+        }
         if in_place && operand.is_some_and(|operand| self.recorder.is_shared(operand)) {
             let why = "it writes into a tensor that a branch or loop that depends on data may share";
             return Err(format!("`aten::{}`: {why}", op.name).into());
@@ -222,8 +225,7 @@ impl Interpreter<'_> {
             return Ok(Item::Tensor(self.recorder.node(op.clone(), inputs, vec![ty])[0]));
         }
         let call = Call { recorder: &self.recorder, inputs: &inputs };
-        let is_list = LISTS.split_whitespace().any(|name| name == base);
-        if is_list {
+        if signature.returns_list {
             let shapes = call.parts(base).ok_or_else(|| {
                 format!(
                     "the number of tensors that `aten::{base}` returns depends on a size that is not known"

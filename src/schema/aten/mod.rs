@@ -30,6 +30,8 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// Number of results; a list counts as one.
     pub returns: usize,
+    /// Whether a result is a list of tensors.
+    pub returns_list: bool,
 }
 
 /// A parameter.

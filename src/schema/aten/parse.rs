@@ -47,7 +47,8 @@ pub fn signature(line: &'static str) -> Option<Signature> {
     let (name, rest) = line.split_once('(')?;
     let (params, returns) = rest.rsplit_once(") -> ")?;
     let params = split(params).map(|text| param(text, name)).collect::<Option<_>>()?;
-    Some(Signature { name, params, returns: returns.split(", ").count() })
+    let returns_list = returns.contains("[]");
+    Some(Signature { name, params, returns: returns.split(", ").count(), returns_list })
 }
 
 /// Splits at the commas outside of brackets.
