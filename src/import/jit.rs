@@ -6,6 +6,7 @@
 //! follow from PyTorch's rules (`dtype`), and their shapes from the operators (`shapes`, `oracle`).
 
 mod branch;
+mod container;
 mod conversion;
 mod decomposed;
 mod dtype;
@@ -19,6 +20,7 @@ mod loops;
 mod numbers;
 mod operator;
 mod oracle;
+mod preserving;
 mod properties;
 mod recorder;
 mod resolve;
@@ -102,6 +104,10 @@ fn flatten(interpreter: &mut Interpreter, result: &Item, into: &mut Vec<Argument
         return items.iter().try_for_each(|(_, value)| flatten(interpreter, value, into));
     }
     into.push(match result {
+        // A constant number is an output, too: the others keep their positions.
+        Item::Bool(_) | Item::Int(_) | Item::Float(_) if !interpreter.lenient => {
+            Argument::Value(interpreter.as_value(result)?)
+        }
         Item::Str(_) | Item::Other(_) | Item::None => Argument::None,
         other => interpreter.argument(other)?,
     });

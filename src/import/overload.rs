@@ -89,6 +89,7 @@ pub(super) fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool
         (_, Kind::Float, _) => matches!(given, Argument::Float(_) | Argument::Int(_)),
         (_, Kind::Scalar, _) => is_number(given) || numbers && is_tensor(given),
         (_, Kind::Str, _) => matches!(given, Argument::Str(_)),
-        (_, Kind::Elem, _) => matches!(given, Argument::Int(_) | Argument::Elem(_)),
+        (Argument::Int(number), Kind::Elem, _) => elem_by_number(*number).is_some(),
+        (_, Kind::Elem, _) => matches!(given, Argument::Elem(_)),
     }
 }

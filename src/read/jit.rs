@@ -22,7 +22,7 @@ use crate::diag::{Finding, Level, Place, rule_ids};
 use ast::{Class, File, Function};
 use objects::{Objects, Stored};
 
-/// Maximum size of an inflated file of the code, in bytes.
+/// Maximum size of the inflated files of the code, in bytes.
 const MAX_CODE: u64 = 16 << 20;
 
 /// A TorchScript archive.
@@ -72,13 +72,14 @@ impl Archive {
         if names.contains(&order) && zipped::inflate(&mut zip, &order, MAX_CODE)?.starts_with(b"big") {
             return Err("the tensors are big-endian, which is not supported".to_owned());
         }
-        let mut files = FxHashMap::default();
+        let (mut files, mut size) = (FxHashMap::default(), 0);
         for name in &names {
             let Some(path) = name.strip_prefix(folder) else { continue };
             let Some(module) = path.strip_prefix("code/").and_then(|path| path.strip_suffix(".py")) else {
                 continue;
             };
-            let text = zipped::inflate(&mut zip, name, MAX_CODE)?;
+            let text = zipped::inflate(&mut zip, name, MAX_CODE - size)?;
+            size += text.len() as u64;
             let file = parse::file(path, &String::from_utf8_lossy(&text))
                 .map_err(|(line, why)| format!("`{path}`, line {line}: {why}"))?;
             files.insert(module.replace('/', "."), file);

@@ -21,15 +21,27 @@ pub struct Storages<'a> {
     pub folder: String,
 }
 
+/// A tensor, and where PyTorch stores its elements.
+#[derive(Clone, Debug)]
+pub struct Rebuilt {
+    /// The tensor, in row-major order.
+    pub tensor: Tensor,
+    /// Strides within its storage, in elements.
+    pub strides: Vec<i64>,
+    /// Name of its storage.
+    pub storage: Arc<str>,
+}
+
 /// Rebuilds a tensor from the arguments `(storage, offset, sizes, strides, …)` of `_rebuild_tensor_v2`.
 ///
 /// # Errors
 /// The first fault, as a predicate of the tensor.
-pub fn rebuilt(pickle: &Pickle, arguments: &[Id], storages: &mut Storages) -> Result<Tensor, String> {
+pub fn rebuilt(pickle: &Pickle, arguments: &[Id], storages: &mut Storages) -> Result<Rebuilt, String> {
     let (layout, key) = layout(pickle, arguments)?;
     let path = format!("{}{key}", storages.folder);
     let data = entry(storages.bytes, storages.archive, &path, layout.span)?;
-    layout.tensor(&data)
+    let strides = layout.strides.clone();
+    Ok(Rebuilt { tensor: layout.tensor(&data)?, strides, storage: key })
 }
 
 /// Returns the dtype and the sizes of a tensor, for the same arguments.
@@ -56,6 +68,15 @@ fn layout(pickle: &Pickle, arguments: &[Id]) -> Result<(Layout, Arc<str>), Strin
     let (Object::Str(key), Object::Int(offset)) = (pickle.get(key), pickle.get(offset)) else {
         return Err(nonsense());
     };
+    // Metadata, such as the bit of a negated or conjugated view, changes the meaning of the elements.
+    let is_plain = |&id: &Id| match pickle.get(id) {
+        Object::None => true,
+        Object::Dict(members) => members.is_empty(),
+        _ => false,
+    };
+    if !arguments.get(6).is_none_or(is_plain) {
+        return Err("has metadata, which is not supported".to_owned());
+    }
     let (sizes, strides) = (ints(pickle, sizes), ints(pickle, strides));
     let layout = sizes.zip(strides).and_then(|(sizes, strides)| Layout::new(elem, sizes, strides, *offset));
     Ok((layout.ok_or_else(nonsense)?, key.clone()))

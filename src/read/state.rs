@@ -122,7 +122,7 @@ impl Reader<'_> {
                 let name = path.join(".");
                 let folder = format!("{}data/", self.folder);
                 let mut storages = Storages { bytes: self.bytes, archive: &mut self.archive, folder };
-                let tensor = rebuilt(self.pickle, &arguments, &mut storages);
+                let tensor = rebuilt(self.pickle, &arguments, &mut storages).map(|rebuilt| rebuilt.tensor);
                 let tensor = tensor.map_err(|why| format!("the tensor `{name}` {why}"))?;
                 self.state.insert(name, tensor);
                 Ok(())

@@ -49,7 +49,8 @@ pub struct Layout {
     width: usize,
     /// Shape of the tensor.
     pub sizes: Vec<i64>,
-    strides: Vec<i64>,
+    /// Distance between neighbors along each axis, in elements.
+    pub strides: Vec<i64>,
     offset: usize,
     /// Number of leading bytes of the storage that the tensor needs.
     pub span: usize,

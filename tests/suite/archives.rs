@@ -115,6 +115,16 @@ fn branches_on_constants_and_known_sizes_are_folded() {
     ] {
         assert_eq!(folded(condition), ["Relu"], "{condition}");
     }
+    for condition in [
+        "torch.__contains__([9007199254740992], 9007199254740993)",
+        "torch.eq(torch.__and__(2, 1), 1)",
+        "torch.any([0, 0])",
+        "torch.__not__(torch.all([2, 4]))",
+        "torch.eq(torch.dim(x), 3)",
+        "self.training",
+    ] {
+        assert_eq!(folded(condition), ["Abs"], "{condition}");
+    }
     assert_eq!(folded("torch.gt(torch.size(x, 0), 3)").last().map(String::as_str), Some("If"));
 }
 
@@ -164,22 +174,113 @@ fn unsupported_archives_are_refused_with_a_reason() {
                 .to_owned(),
         ),
         ("syntax", "x: Tensor) -> Tensor:\n    with x:\n      pass\n    return x\n".to_owned()),
-        (
-            "training",
-            "x: Tensor) -> Tensor:\n    m = torch.zeros([4])\n    return torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, True)\n".to_owned(),
-        ),
     ] {
         let sandbox = Sandbox::new(&[]);
         write(&sandbox, &forward);
         let shapes: &[&str] = if name == "shapes" { &[] } else { &["x=batch,4"] };
         let (status, messages, model) = converted(&sandbox, "net.pt", shapes);
-        if name == "training" {
-            // Batch statistics without running statistics are an ordinary computation.
-            assert!(status == 0 && model.is_some(), "{messages}");
-            continue;
-        }
         assert!(status > 0 && model.is_none(), "{name}: {messages}");
         snapshot("archives", name, &messages);
+    }
+}
+
+/// Batch statistics without running statistics are an ordinary computation.
+#[test]
+fn batch_statistics_are_computed() {
+    let made = operators(
+        "x: Tensor) -> Tensor:\n    return torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, True)\n",
+    );
+    assert!(made.iter().any(|op| op.starts_with("ReduceMean") || op == "BatchNormalization"), "{made:?}");
+}
+
+/// Checks that code with an input `x` of shape [batch, 4] is refused at its line for a reason.
+#[track_caller]
+fn refused(body: &str, why: &str) {
+    let sandbox = Sandbox::new(&[]);
+    let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    write(&sandbox, &format!("x: Tensor) -> Tensor:\n{body}"));
+    let (status, messages, model) = converted(&sandbox, "net.pt", &["x=batch,4"]);
+    assert!(status == 1 && model.is_none() && messages.contains(why), "{body}{messages}");
+    assert!(messages.contains("code/__torch__.py:"), "{messages}");
+}
+
+#[test]
+fn code_of_unknown_meaning_is_refused() {
+    let branch = "if bool(torch.gt(torch.sum(x), 0)):\n  a = [torch.neg(x)]\nelse:\n  pass\n";
+    refused("return torch.mul(x, torch.__and__(torch.size(x, 0), 1))", "the bits of a computed integer");
+    refused("if ops.prim.requires_grad(x):\n  x = torch.neg(x)\nelse:\n  pass\nreturn x", "gradients");
+    refused("if torch.is_grad_enabled():\n  x = torch.neg(x)\nelse:\n  pass\nreturn x", "gradients");
+    refused("return torch.to(x, 24)", "the dtype with the number 24");
+    refused("return torch.add(x, torch.tensor(annotate(List[int], [])))", "an empty list");
+    refused(
+        "a = torch.tensor(5)\n_0 = torch.add_(torch.view(a, [1]), 1)\nreturn torch.mul(x, a)",
+        "0-d tensor",
+    );
+    refused(&format!("a = [x]\nb = a\n{branch}_0 = torch.append(a, x)\nreturn torch.cat(b)"), "replaced");
+    refused(&format!("a = [x]\nb = a\n{branch}_0 = torch.append(b, x)\nreturn torch.cat(a)"), "replaced");
+    let text = "torch.percentFormat(\"k%d\", 1)";
+    refused(
+        &format!("if torch.eq({text}, {text}):\n  x = torch.neg(x)\nelse:\n  pass\nreturn x"),
+        "compares",
+    );
+    refused(&format!("d = {{{text}: x}}\nreturn d[\"k1\"]"), "computed key");
+}
+
+#[test]
+fn code_that_grows_without_bound_is_refused() {
+    refused(
+        "t = (1, 2)\nfor i in range(60):\n  t = (t, t)\nb = torch.eq(t, t)\nreturn x",
+        "nested too deeply",
+    );
+    refused("d = {\"a\": 1}\n_0 = torch._set_item(d, \"a\", d)\nreturn x", "nested too deeply");
+    refused("s = \"abcdefgh\"\nfor i in range(60):\n  s = torch.add(s, s)\nreturn x", "too many steps");
+    refused("l = [1]\nfor i in range(60):\n  l = torch.add(l, l)\nreturn x", "too many steps");
+    refused("n = torch.__range_length(-5, 9223372036854775807, 1)\nreturn x", "too long");
+    let sandbox = Sandbox::new(&[]);
+    write(&sandbox, &format!("x: Tensor) -> Tensor:\n    y = x{}\n    return x\n", ".a".repeat(300_000)));
+    let (status, messages, _) = converted(&sandbox, "net.pt", &["x=batch,4"]);
+    assert!(status == 2 && messages.contains("line 4: the expression is nested too deeply"), "{messages}");
+}
+
+#[test]
+fn nested_loops_over_dynamic_sizes_are_converted() {
+    let made = operators(
+        "x: Tensor) -> Tensor:\n    n = torch.size(x, 0)\n    for i in range(n):\n      for j in range(n):\n        x = torch.sin(x)\n    return x\n",
+    );
+    assert!(made.iter().any(|op| op == "Loop"), "{made:?}");
+}
+
+#[test]
+fn product_along_an_axis_is_not_one_of_another_dtype() {
+    let made =
+        operators("x: Tensor) -> Tensor:\n    return torch.prod(torch.reshape(x, [-1, 1, 1, 4]), 3)\n");
+    assert!(made.iter().any(|op| op == "ReduceProd") && !made.iter().any(|op| op == "Cast"), "{made:?}");
+}
+
+#[test]
+fn constant_numbers_are_outputs() {
+    let sandbox = Sandbox::new(&[]);
+    write(
+        &sandbox,
+        "x: Tensor) -> Tuple[int, Tensor, float]:\n    return (torch.size(x, 1), torch.neg(x), 2.5)\n",
+    );
+    let (status, messages, model) = converted(&sandbox, "net.pt", &["x=batch,4"]);
+    assert_eq!(status, 0, "{messages}");
+    let model = model.expect("a model was written");
+    assert_eq!(model.graphs[model.main].outputs.len(), 3);
+}
+
+#[test]
+fn declared_shapes_are_those_of_inputs() {
+    for (shapes, why) in [
+        (["x=batch,4", "y=2"], "no input `y`"),
+        (["x=batch,4", "x=2,4"], "declared twice"),
+        (["x=batch-1,4", "x=2,4"], "neither a size nor a name"),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        write(&sandbox, "x: Tensor) -> Tensor:\n    return torch.neg(x)\n");
+        let (status, messages, model) = converted(&sandbox, "net.pt", &shapes);
+        assert!(status > 0 && model.is_none() && messages.contains(why), "{messages}");
     }
 }
 

@@ -1,5 +1,8 @@
 //! Branches whose conditions depend on data.
 
+use std::rc::Rc;
+
+use super::container::{List, MERGED};
 use super::fault::Fault;
 use super::interpreter::{Flow, Interpreter, Variables};
 use super::item::Item;
@@ -21,7 +24,7 @@ impl<'a> Interpreter<'a> {
     ) -> Result<Flow, Fault> {
         let condition = self.builtin("bool", vec![condition.clone()])?;
         let condition = self.argument(&condition)?;
-        let before = self.snapshot();
+        let before = self.snapshot()?;
         let [first, second] = match (self.side(yes, variables), self.side(no, variables)) {
             (Err(Fault::Raised(_)), Ok(_)) => {
                 self.restore(before);
@@ -90,6 +93,7 @@ impl<'a> Interpreter<'a> {
         if is_same(a, b) {
             return Ok(a.clone());
         }
+        self.charge(1 + a.length() + b.length())?;
         if let (Some(x), Some(y)) = (a.members(), b.members()) {
             if x.len() != y.len() {
                 return Err("a branch that depends on data makes lists of different lengths".to_owned());
@@ -97,9 +101,15 @@ impl<'a> Interpreter<'a> {
             let members = x.iter().zip(&y).map(|(a, b)| self.merge(a, b, blocks, outputs));
             let members = members.collect::<Result<Vec<_>, _>>()?;
             return Ok(if matches!(a, Item::Tuple(_)) {
-                Item::Tuple(members.into())
+                Item::Tuple(Rc::new(members.into()))
             } else {
-                self.list(members)
+                // Other references may be to the list of one side, which the merged list does not change.
+                for side in [a, b] {
+                    if let Item::List(list) = side {
+                        list.state.freeze();
+                    }
+                }
+                Item::List(List::new(members, MERGED))
             });
         }
         let (a, b) = (self.merged_value(a, b, blocks[0])?, self.merged_value(b, a, blocks[1])?);
@@ -223,7 +233,6 @@ struct Outputs {
 
 /// Returns true if both sides have left a variable as it was, or have set it to equal constants.
 fn is_same(a: &Item, b: &Item) -> bool {
-    use std::rc::Rc;
     match (a, b) {
         (Item::Tensor(a), Item::Tensor(b)) | (Item::Computed(a), Item::Computed(b)) => a == b,
         (Item::Scalar(x, a), Item::Scalar(y, b)) => x == y && is_same(a, b),

@@ -26,6 +26,7 @@ impl Interpreter<'_> {
                 if count > MAX_MEMBERS as i64 {
                     return Err("its range is too long".into());
                 }
+                self.charge(usize::try_from(count).unwrap_or(0))?;
                 Ok(self.list((0..count).map(Item::Int).collect()))
             }
             _ => Err(format!("it calls `{name}`").into()),

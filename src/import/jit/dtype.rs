@@ -1,5 +1,6 @@
 //! Element types of the results of PyTorch operators.
 
+use super::preserving::{WIDE, preserves};
 use crate::graph::ElemType;
 use crate::import::promote::{combine, promote};
 use crate::torch::{Argument, Input, Trace, Type, ValueId};
@@ -7,12 +8,12 @@ use crate::torch::{Argument, Input, Trace, Type, ValueId};
 /// Operators whose result is boolean.
 const BOOLEAN: &str =
     "eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
-    logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf signbit any all is_nonzero";
+    logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf isreal signbit any all is_nonzero";
 
 /// Operators whose result is int64.
 const INDICES: &str =
     "argmax argmin argsort nonzero bincount searchsorted bucketize one_hot count_nonzero multinomial nms
-    nonzero_numpy argwhere tril_indices triu_indices randperm";
+    nonzero_numpy _shape_as_tensor argwhere tril_indices triu_indices randperm";
 
 /// Operators whose second result is int64.
 const WITH_INDICES: &str =
@@ -33,14 +34,14 @@ const SUMS: &str = "sum prod cumsum cumprod nansum trace";
 
 /// Operators that convert integers and booleans to the default dtype.
 const FLOATING: &str = "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
-    atanh sigmoid erf erfc erfinv lgamma digamma reciprocal div divide true_divide atan2 arctan2 logit sinc xlogy special_xlogy
+    atanh arccosh arcsinh arctanh ldexp sigmoid erf erfc erfinv lgamma digamma reciprocal div divide true_divide atan2 arctan2 logit sinc xlogy special_xlogy
     logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp copysign polygamma mvlgamma";
 
 /// Operators whose result has the promoted dtype of all tensors and numbers.
 const PROMOTING: &str = "add sub subtract mul multiply remainder fmod floor_divide pow maximum minimum fmax fmin
-    lerp addcmul addcdiv clamp clip clamp_min clamp_max rsub __and__ __or__ __xor__ bitwise_and bitwise_or bitwise_xor
+    lerp addcmul addcdiv clamp clip clamp_min clamp_max rsub __and__ __or__ __xor__ __lshift__ __rshift__ bitwise_and bitwise_or bitwise_xor
     bitwise_left_shift bitwise_right_shift hypot cat concat concatenate stack hstack vstack dstack column_stack
-    dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm";
+    mse_loss l1_loss smooth_l1_loss huber_loss kl_div dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm";
 
 fn is_among(names: &str, name: &str) -> bool {
     names.split_whitespace().any(|one| one == name)
@@ -102,7 +103,9 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
             promoted(trace, &branches)
         }
         "zeros" | "ones" | "empty" | "rand" | "randn" | "eye" | "linspace" | "logspace" | "hann_window"
-        | "hamming_window" | "blackman_window" | "bartlett_window" | "normal" => Some(ElemType::Float),
+        | "hamming_window" | "blackman_window" | "bartlett_window" | "kaiser_window" | "normal" => {
+            Some(ElemType::Float)
+        }
         "randint" => Some(ElemType::Int64),
         "full" => number_elem(trace, argument("fill_value")?),
         "scalar_tensor" => Some(ElemType::Float),
@@ -113,15 +116,23 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
             Some(if elems?.contains(&ElemType::Float) { ElemType::Float } else { ElemType::Int64 })
         }
         "type_as" => first_elem(trace, argument("other")?),
-        "real" | "imag" | "view_as_real" | "angle" | "abs" | "absolute" => own().map(real),
+        "real" | "imag" | "view_as_real" | "abs" | "absolute" => own().map(real),
         "view_as_complex" | "complex" | "polar" => own().and_then(complex),
         "stft" => match argument("return_complex") {
             Some(Argument::Bool(true)) => own().and_then(complex),
             _ => own(),
         },
-        "istft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" | "fft_hfft" => own().map(real),
+        "angle" | "istft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" | "fft_hfft" | "fft_hfft2"
+        | "fft_hfftn" => own().filter(|elem| !whole(*elem)).map(real),
         name if name.starts_with("fft_") && !name.ends_with("shift") => own().and_then(complex),
-        _ => own(),
+        "square" if own() == Some(ElemType::Bool) => None,
+        name if is_among(WIDE, name) => {
+            own().filter(|elem| matches!(elem, ElemType::Float | ElemType::Double))
+        }
+        name if [WITH_INDICES, UNIFORM, COUNTED].iter().any(|names| is_among(names, name)) => own(),
+        name if name.starts_with("special_") || name.starts_with("fft_") || preserves(name) => own(),
+        // The dtype of any other operator is not known.
+        _ => None,
     }
 }
 
@@ -157,6 +168,8 @@ fn number_elem(trace: &Trace, argument: &Argument) -> Option<ElemType> {
 
 /// Returns the promoted dtype of the tensors and numbers among the arguments.
 fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
+    // The precedence of a tensor of unknown rank is not known.
+    let (mut all, mut is_ranked) = (Vec::new(), true);
     // Tensors with axes, 0-d tensors, and numbers, in the order of their precedence.
     let mut ranked: [Option<ElemType>; 3] = [None; 3];
     let mut add = |slot: usize, elem: ElemType| {
@@ -176,7 +189,8 @@ fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
             match member {
                 Argument::Value(value) => match &trace.value(*value).ty {
                     Type::Tensor(tensor) => {
-                        // A tensor of unknown rank has the precedence of one with axes if all dtypes are equal.
+                        is_ranked &= tensor.rank().is_some();
+                        all.push(tensor.elem);
                         let slot = usize::from(tensor.rank() == Some(0));
                         add(slot, tensor.elem?)?;
                     }
@@ -188,6 +202,9 @@ fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
                 _ => {}
             }
         }
+    }
+    if !is_ranked && all.iter().any(|elem| *elem != all[0]) {
+        return None;
     }
     let [with_axes, without, numbers] = ranked;
     combine(combine(with_axes, without), numbers)
@@ -261,5 +278,8 @@ mod tests {
         assert_eq!(one("to", &[(Float, 1)], &[("dtype", Argument::Elem(Int32))]), Some(Int32));
         assert_eq!(of("topk", &[(Float, 1)], &[], 2), [Some(Float), Some(Int64)]);
         assert_eq!(of("frexp", &[(Float, 1)], &[], 2), [None, None]);
+        assert_eq!(one("ldexp", &[(Int64, 1), (Int64, 1)], &[]), Some(Float));
+        assert_eq!(one("square", &[(Bool, 1)], &[]), None);
+        assert_eq!(one("an_operator_of_the_future", &[(Float, 1)], &[]), None);
     }
 }

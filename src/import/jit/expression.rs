@@ -1,19 +1,31 @@
 //! Evaluation of the expressions of TorchScript code.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::container::{Dict, List, STORED};
 use super::fault::Fault;
 use super::interpreter::{Interpreter, Variables};
-use super::item::{Dict, Item, List};
+use super::item::Item;
 use crate::read::jit::ast::Expression;
 use crate::read::jit::objects::{ObjectId, Stored};
 use crate::torch::Type;
 
+/// Maximum nesting of stored lists and dictionaries, and of example inputs.
+pub const MAX_OBJECTS: usize = 32;
+
+/// Returns a tuple.
+pub fn tuple(members: Vec<Item>) -> Item {
+    Item::Tuple(Rc::new(members.into()))
+}
+
 impl<'a> Interpreter<'a> {
     /// Evaluates an expression.
     pub fn evaluate(&mut self, expression: &'a Expression, variables: &mut Variables) -> Result<Item, Fault> {
+        self.nested(|own| own.evaluated(expression, variables))
+    }
+
+    fn evaluated(&mut self, expression: &'a Expression, variables: &mut Variables) -> Result<Item, Fault> {
         Ok(match expression {
             Expression::None => Item::None,
             Expression::Bool(truth) => Item::Bool(*truth),
@@ -31,7 +43,7 @@ impl<'a> Interpreter<'a> {
                 let members = self.all(members, variables)?;
                 self.list(members)
             }
-            Expression::Tuple(members) => Item::Tuple(self.all(members, variables)?.into()),
+            Expression::Tuple(members) => tuple(self.all(members, variables)?),
             Expression::Dict(members) => {
                 let mut items = Vec::new();
                 for (key, value) in members {
@@ -54,17 +66,18 @@ impl<'a> Interpreter<'a> {
     }
 
     fn all(&mut self, members: &'a [Expression], variables: &mut Variables) -> Result<Vec<Item>, Fault> {
+        self.charge(members.len())?;
         members.iter().map(|member| self.evaluate(member, variables)).collect()
     }
 
     /// Returns a new list.
     pub fn list(&self, items: Vec<Item>) -> Item {
-        Item::List(Rc::new(List { items: RefCell::new(items), depth: self.recorder.depth }))
+        Item::List(List::new(items, self.recorder.depth))
     }
 
     /// Returns a new dictionary.
     pub fn dict(&self, items: Vec<(Item, Item)>) -> Item {
-        Item::Dict(Rc::new(Dict { items: RefCell::new(items), depth: self.recorder.depth }))
+        Item::Dict(Dict::new(items, self.recorder.depth))
     }
 
     /// Evaluates `object.name`: an attribute, a constant, or the qualified name of a function.
@@ -129,13 +142,20 @@ impl<'a> Interpreter<'a> {
             Stored::Float(float) => Item::Float(*float),
             Stored::Str(text) => Item::Str(text.clone()),
             Stored::Tensor(tensor) => {
-                if is_constant && let Some(scalar) = super::numbers::scalar(tensor) {
+                if is_constant && let Some(scalar) = super::numbers::scalar(&tensor.tensor) {
                     return Ok(scalar);
                 }
                 if let Some(&value) = self.lifted.get(&(is_constant, id)) {
                     return Ok(Item::Tensor(value));
                 }
-                let value = self.recorder.lift(path, tensor.clone());
+                let value = self.recorder.lift_laid_out(path, tensor.tensor.clone(), tensor.strides.clone());
+                if is_constant {
+                    let why = "it writes into a constant, which later runs would read";
+                    self.recorder.fixed.insert(value, why);
+                } else if objects.shared.contains(&id) {
+                    let why = "it writes into a tensor whose storage another tensor of the archive uses";
+                    self.recorder.fixed.insert(value, why);
+                }
                 if !is_constant {
                     self.recorder.state.insert(self.recorder.trace.value(value).name.to_string());
                 }
@@ -143,32 +163,30 @@ impl<'a> Interpreter<'a> {
                 Item::Tensor(value)
             }
             Stored::List(members) => {
-                if let Some(kept) = self.kept.get(&id).filter(|_| !is_constant) {
+                if let Some(kept) = self.kept.get(&(is_constant, id)) {
                     return Ok(kept.clone());
                 }
-                let items = members
-                    .iter()
-                    .enumerate()
-                    .map(|(at, id)| self.stored(is_constant, *id, &format!("{path}.{at}")));
-                let items = items.collect::<Result<Vec<_>, _>>()?;
-                // A change of the list would persist until the next run, so its depth never matches.
-                let list = Item::List(Rc::new(List { items: RefCell::new(items), depth: usize::MAX }));
-                self.kept.extend((!is_constant).then(|| (id, list.clone())));
+                let mut items = Vec::new();
+                for (at, id) in members.iter().enumerate() {
+                    items.push(self.member(is_constant, *id, &format!("{path}.{at}"))?);
+                }
+                let list = Item::List(List::new(items, STORED));
+                self.kept.insert((is_constant, id), list.clone());
                 list
             }
             Stored::Dict(members) => {
-                if let Some(kept) = self.kept.get(&id).filter(|_| !is_constant) {
+                if let Some(kept) = self.kept.get(&(is_constant, id)) {
                     return Ok(kept.clone());
                 }
                 let mut items = Vec::new();
                 for (key, value) in members {
                     items.push((
-                        self.stored(is_constant, *key, path)?,
-                        self.stored(is_constant, *value, path)?,
+                        self.member(is_constant, *key, path)?,
+                        self.member(is_constant, *value, path)?,
                     ));
                 }
-                let dict = Item::Dict(Rc::new(Dict { items: RefCell::new(items), depth: usize::MAX }));
-                self.kept.extend((!is_constant).then(|| (id, dict.clone())));
+                let dict = Item::Dict(Dict::new(items, STORED));
+                self.kept.insert((is_constant, id), dict.clone());
                 dict
             }
             Stored::Instance(..) => {
@@ -178,6 +196,17 @@ impl<'a> Interpreter<'a> {
             Stored::Example(..) => return Err(format!("the elements of `{path}` are not stored").into()),
             Stored::Unsupported(why) => return Err(format!("`{path}` cannot be read: {why}").into()),
         })
+    }
+
+    /// Converts a member of a stored list or dictionary, which may contain itself.
+    fn member(&mut self, is_constant: bool, id: ObjectId, path: &str) -> Result<Item, Fault> {
+        self.objects += 1;
+        if self.objects > MAX_OBJECTS {
+            return Err(format!("the lists of `{path}` are nested too deeply").into());
+        }
+        let item = self.stored(is_constant, id, path);
+        self.objects -= 1;
+        item
     }
 
     /// Evaluates a call.
@@ -244,9 +273,7 @@ impl<'a> Interpreter<'a> {
             return self.function(found, given, named);
         }
         match self.archive.class(path) {
-            Some((_, class)) if &*class.base == "NamedTuple" && named.is_empty() => {
-                Ok(Item::Tuple(given.into()))
-            }
+            Some((_, class)) if &*class.base == "NamedTuple" && named.is_empty() => Ok(tuple(given)),
             Some(_) => Err(format!("it creates an object of class `{path}`").into()),
             None => Err(format!("the archive has no function `{path}`").into()),
         }
@@ -282,12 +309,13 @@ impl<'a> Interpreter<'a> {
 
     /// Decides `isinstance`; the types of values are known, except those of computed numbers.
     fn is_instance(&self, value: &Item, ty: &Expression) -> Result<Item, Fault> {
-        let names: Vec<String> = match ty {
+        let names: Option<Vec<String>> = match ty {
             Expression::Tuple(members) | Expression::List(members) => {
-                members.iter().filter_map(Expression::dotted).collect()
+                members.iter().map(Expression::dotted).collect::<Option<_>>()
             }
-            one => one.dotted().into_iter().collect(),
+            one => one.dotted().map(|name| vec![name]),
         };
+        let names = names.ok_or("it tests for an unsupported type")?;
         let own = match value {
             Item::None => "NoneType",
             Item::Bool(_) => "bool",
@@ -302,9 +330,6 @@ impl<'a> Interpreter<'a> {
             },
             other => return Err(format!("it tests the type of {}", other.kind()).into()),
         };
-        match names.is_empty() {
-            true => Err("it tests for an unsupported type".into()),
-            false => Ok(Item::Bool(names.iter().any(|name| name == own))),
-        }
+        Ok(Item::Bool(names.iter().any(|name| name == own)))
     }
 }

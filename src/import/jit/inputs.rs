@@ -2,14 +2,20 @@
 
 use std::str::FromStr;
 
+use super::expression::{MAX_OBJECTS, tuple};
 use super::fault::Fault;
 use super::interpreter::{Interpreter, Variables};
 use super::item::Item;
 use super::recorder::tensor;
+use crate::diag::Place;
+use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::read::jit::ast::{Expression, Function, Param};
 use crate::read::jit::objects::{ObjectId, Objects, Stored};
+
+/// Maximum number of inputs.
+const MAX_INPUTS: usize = 1 << 12;
 
 /// Shape of an input that the caller declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +42,19 @@ impl FromStr for InputShape {
         };
         let dim = |dim: &str| match dim.trim().parse::<i64>() {
             Ok(size) if size >= 0 => Ok(Dim::known(size)),
-            Err(_) if dim.trim().starts_with(|char: char| char.is_alphabetic() || char == '_') => {
-                Ok(Dim::symbol(dim.trim()))
-            }
+            Err(_) if is_identifier(dim.trim()) => Ok(Dim::symbol(dim.trim())),
             _ => Err(format!("`{dim}` is neither a size nor a name")),
         };
         // A scalar has no dims: `scale=`.
         let dims = dims.split(',').filter(|dim| !dim.is_empty()).map(dim).collect::<Result<_, _>>()?;
         Ok(InputShape { input: input.to_owned(), dims, elem })
     }
+}
+
+/// Returns true for a name, which is not an expression such as `n-1`.
+fn is_identifier(text: &str) -> bool {
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    text.chars().all(is_part) && text.starts_with(|char: char| char.is_alphabetic() || char == '_')
 }
 
 /// Returns the element type for the name of a dtype: `int64`, or `torch.int64`.
@@ -89,7 +99,31 @@ impl<'a> Interpreter<'a> {
             };
             items.push(item);
         }
+        self.all_used(shapes)?;
         Ok(items)
+    }
+
+    /// Checks that each declared shape is that of one input.
+    fn all_used(&self, shapes: &[InputShape]) -> Result<(), Fault> {
+        let trace = &self.recorder.trace;
+        let inputs = &trace.block(trace.body).inputs;
+        let names: Vec<&str> = inputs.iter().map(|input| &*trace.value(*input).name).collect();
+        for (place, shape) in shapes.iter().enumerate() {
+            let input = &shape.input;
+            let message = match () {
+                () if !names.contains(&input.as_str()) => {
+                    format!("the program has no input `{input}`, whose shape is declared")
+                }
+                () if shapes[..place].iter().any(|other| other.input == *input) => {
+                    format!("the shape of the input `{input}` is declared twice")
+                }
+                () => continue,
+            };
+            let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let finding = NOT_CONVERTIBLE.finding(message, Place::File);
+            return Err(Fault::Found(vec![finding.help(format!("declare shapes of {names}"))]));
+        }
+        Ok(())
     }
 
     /// Adds the inputs for an argument of `forward`: a tensor, or nested tuples and lists of tensors.
@@ -100,6 +134,10 @@ impl<'a> Interpreter<'a> {
         ty: Option<&Expression>,
         declared: &[&InputShape],
     ) -> Result<Item, Fault> {
+        self.charge(1)?;
+        if self.objects > MAX_OBJECTS || self.recorder.trace.values.len() > MAX_INPUTS {
+            return Err(format!("the example of the input `{name}` is nested too deeply").into());
+        }
         let stored = example.map(|(objects, id)| objects.get(id));
         let own = declared.iter().find(|shape| shape.input == name);
         match (stored, own) {
@@ -119,11 +157,14 @@ impl<'a> Interpreter<'a> {
             (Some(Stored::List(members)), None) => {
                 let (objects, _) = example.ok_or("an example input is missing")?;
                 let inner = members.iter().enumerate().map(|(at, id)| {
-                    self.example(&format!("{name}_{at}"), Some((objects, *id)), None, declared)
+                    self.objects += 1;
+                    let item = self.example(&format!("{name}_{at}"), Some((objects, *id)), None, declared);
+                    self.objects -= 1;
+                    item
                 });
                 let inner: Vec<Item> = inner.collect::<Result<_, _>>()?;
                 let is_list = ty.and_then(list_type).is_some();
-                Ok(if is_list { self.list(inner) } else { Item::Tuple(inner.into()) })
+                Ok(if is_list { self.list(inner) } else { tuple(inner) })
             }
             (Some(Stored::None), None) => Ok(Item::None),
             (Some(Stored::Bool(truth)), None) => Ok(Item::Bool(*truth)),
@@ -191,6 +232,7 @@ mod tests {
         assert_eq!(parsed("x=batch,3"), Ok(("x".to_owned(), dims.clone(), None)));
         assert_eq!(parsed("a=b=batch,3:int64"), Ok(("a=b".to_owned(), dims, Some(ElemType::Int64))));
         assert_eq!(parsed("scale="), Ok(("scale".to_owned(), Vec::new(), None)));
+        assert!(parsed("x=n-1").is_err() && parsed("x=n*2").is_err());
         assert!(parsed("x").is_err() && parsed("x=-1").is_err() && parsed("x=3:text").is_err());
     }
 }

@@ -23,6 +23,15 @@ const MAX_STEPS: usize = 2_000_000;
 /// Maximum number of members of lists that are created at once or passed to operators.
 pub const MAX_MEMBERS: usize = 1 << 20;
 
+/// Maximum number of nodes or values of the program.
+const MAX_VALUES: usize = 1 << 19;
+
+/// Maximum nesting of expressions, statements and calls that are being evaluated.
+const MAX_NESTING: usize = 1000;
+
+/// Maximum work on lists, strings and copies of the recorded program: members, bytes and nodes.
+const MAX_WORK: usize = 1 << 23;
+
 /// Variables of a function.
 pub type Variables = FxHashMap<Arc<str>, Item>;
 
@@ -35,25 +44,32 @@ pub struct Interpreter<'a> {
     pub paths: FxHashMap<ObjectId, String>,
     /// Lifted tensors of the modules and constants, by object.
     pub lifted: FxHashMap<(bool, ObjectId), ValueId>,
-    /// Lists and dictionaries of the modules, which their references share.
-    pub kept: FxHashMap<ObjectId, Item>,
+    /// Lists and dictionaries of the modules and constants, which their references share.
+    pub kept: FxHashMap<(bool, ObjectId), Item>,
     /// Attributes that the code has set.
     pub attributes: FxHashMap<(ObjectId, Arc<str>), Item>,
     /// Whether types may be unknown: the linter interprets code without the shapes of its inputs.
     pub lenient: bool,
     /// Number of members of lists that were passed to operators.
     pub members: usize,
-    /// Whether the current function is the definition of a fused operator, not code of the archive.
-    is_built_in: bool,
+    /// Nesting of the stored objects and example inputs that are being read.
+    pub objects: usize,
+    /// File of the current function; `None` for the definition of a fused operator.
+    file: Option<&'a File>,
     calls: usize,
     steps: usize,
+    nesting: usize,
+    work: usize,
 }
+
+/// Reason for values that are nested too deeply.
+const TOO_DEEP: &str = "its lists are nested too deeply";
 
 /// Copy of the recorded program.
 pub struct Snapshot {
     pub(super) recorder: Recorder,
     pub(super) lifted: FxHashMap<(bool, ObjectId), ValueId>,
-    pub(super) kept: FxHashMap<ObjectId, Item>,
+    pub(super) kept: FxHashMap<(bool, ObjectId), Item>,
     pub(super) paths: FxHashMap<ObjectId, String>,
 }
 
@@ -79,9 +95,12 @@ impl<'a> Interpreter<'a> {
             attributes: FxHashMap::default(),
             lenient: false,
             members: 0,
-            is_built_in: false,
+            objects: 0,
+            file: None,
             calls: 0,
             steps: 0,
+            nesting: 0,
+            work: 0,
         }
     }
 
@@ -112,32 +131,66 @@ impl<'a> Interpreter<'a> {
         if self.calls > MAX_CALLS {
             return Err("its calls are nested too deeply".into());
         }
-        let outer = (self.recorder.place.clone(), self.is_built_in);
-        self.is_built_in = file.path.is_empty();
-        if !self.is_built_in {
+        if variables.values().any(Item::is_deep) {
+            return Err(TOO_DEEP.into());
+        }
+        let outer = (self.recorder.place.clone(), self.file);
+        self.file = Some(file).filter(|file| !file.path.is_empty());
+        if self.file.is_some() {
             self.recorder.place = Some(place(file, function, 0));
         }
         let flow = self.block(&function.body, &mut variables);
-        (self.recorder.place, self.is_built_in) = outer;
+        (self.recorder.place, self.file) = outer;
         self.calls -= 1;
         match flow? {
+            Flow::Return(item) if item.is_deep() => Err(TOO_DEEP.into()),
             Flow::Return(item) => Ok(item),
             Flow::Next => Ok(Item::None),
         }
     }
 
+    /// Returns true if the current function is code of PyTorch.
+    pub fn is_in_torch(&self) -> bool {
+        self.file.is_none_or(|file| file.path.starts_with("code/__torch__/torch/nn/"))
+    }
+
+    /// Counts work on lists, strings and copies.
+    ///
+    /// # Errors
+    /// Returns the reason why the interpretation ends.
+    pub fn charge(&mut self, amount: usize) -> Result<(), &'static str> {
+        self.work = self.work.saturating_add(amount);
+        if self.work > MAX_WORK { Err("its lists and branches take too many steps") } else { Ok(()) }
+    }
+
+    /// Runs a step of the evaluation, unless steps are nested too deeply.
+    pub fn nested<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err("its calls are nested too deeply".into());
+        }
+        let result = run(self);
+        self.nesting -= 1;
+        result
+    }
+
     /// Runs statements in order.
     pub fn block(&mut self, body: &'a [Statement], variables: &mut Variables) -> Result<Flow, Fault> {
+        self.nested(|own| own.statements(body, variables))
+    }
+
+    fn statements(&mut self, body: &'a [Statement], variables: &mut Variables) -> Result<Flow, Fault> {
         for statement in body {
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 return Err(self.located(Fault::from("its loops have too many rounds")));
             }
-            if let Some(place) = self.recorder.place.as_mut().filter(|_| !self.is_built_in) {
+            if self.recorder.trace.nodes.len().max(self.recorder.trace.values.len()) > MAX_VALUES {
+                return Err(self.located(Fault::from("it calls too many operators")));
+            }
+            if let (Some(place), Some(file)) = (self.recorder.place.as_mut(), self.file) {
                 place.line = statement.line;
-                let file = self.archive.files.values().find(|file| file.path == place.file);
-                let code = file.and_then(|file| file.text.lines().nth(statement.line as usize - 1));
-                place.code = code.map(|code| code.trim().into());
+                place.code = file.line(statement.line).map(Into::into);
             }
             match self.statement(statement, variables) {
                 Ok(Flow::Next) => {}
@@ -219,6 +272,7 @@ impl<'a> Interpreter<'a> {
         variables: &mut Variables,
     ) -> Result<(), Fault> {
         match target {
+            _ if value.is_deep() => return Err(TOO_DEEP.into()),
             Expression::Name(name) => {
                 self.recorder.assigned(&value, name);
                 variables.insert(name.clone(), value);

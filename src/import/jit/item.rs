@@ -1,12 +1,15 @@
 //! Values of TorchScript code while it is interpreted.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::container::{Dict, List, Tuple};
 use crate::graph::ElemType;
 use crate::read::jit::objects::ObjectId;
 use crate::torch::ValueId;
+
+/// Maximum number of members that a comparison visits.
+const MAX_COMPARED: usize = 1 << 16;
 
 /// A value of TorchScript code.
 #[derive(Clone, Debug)]
@@ -22,36 +25,20 @@ pub enum Item {
     /// A 0-d tensor whose number is tracked: a constant, or a computed integer.
     Scalar(ElemType, Box<Item>),
     List(Rc<List>),
-    Tuple(Rc<[Item]>),
+    Tuple(Rc<Tuple>),
     Dict(Rc<Dict>),
     /// A module, or another object of the archive.
     Object(ObjectId),
     /// A function or class, by its qualified name.
     Function(Arc<str>),
-    /// A value that no result depends on, such as a device.
+    /// A device or layout, by its name.
     Other(Arc<str>),
+    /// A text that contains computed or formatted values, which only messages may use.
+    Message,
     /// A variable that is never read.
     Uninitialized,
     /// A variable that the sides of a branch set to values that cannot be merged, for this reason.
     Unmerged(Arc<str>),
-}
-
-/// A list, which all of its references share.
-#[derive(Debug)]
-pub struct List {
-    /// Items, in order.
-    pub items: RefCell<Vec<Item>>,
-    /// Number of open subgraphs when the list was created.
-    pub depth: usize,
-}
-
-/// A dictionary, which all of its references share.
-#[derive(Debug)]
-pub struct Dict {
-    /// Keys with their values, in insertion order.
-    pub items: RefCell<Vec<(Item, Item)>>,
-    /// Number of open subgraphs when the dictionary was created.
-    pub depth: usize,
 }
 
 impl Item {
@@ -91,27 +78,50 @@ impl Item {
         matches!(self, Item::Tensor(_) | Item::Scalar(..))
     }
 
-    /// Returns whether two constants are equal; `None` if this depends on computed values.
+    /// Returns whether two constants are equal; `None` if this depends on values that are not known.
     pub fn equals(&self, other: &Item) -> Option<bool> {
+        self.equals_within(other, &mut MAX_COMPARED.clone())
+    }
+
+    fn equals_within(&self, other: &Item, left: &mut usize) -> Option<bool> {
+        *left = left.checked_sub(1)?;
         Some(match (self, other) {
             (Item::Computed(a), Item::Computed(b)) if a == b => true,
-            (Item::Computed(_) | Item::Tensor(_) | Item::Scalar(..), _)
-            | (_, Item::Computed(_) | Item::Tensor(_) | Item::Scalar(..)) => return None,
+            (a, b) if a.is_unknown() || b.is_unknown() => return None,
             (Item::None, Item::None) => true,
             (Item::Str(a), Item::Str(b)) | (Item::Other(a), Item::Other(b)) => a == b,
             (Item::Object(a), Item::Object(b)) => a == b,
+            (Item::Bool(_) | Item::Int(_), Item::Bool(_) | Item::Int(_)) => self.int() == other.int(),
             (a, b) => match (a.members(), b.members(), a.float(), b.float()) {
                 (Some(a), Some(b), ..) => {
                     if a.len() != b.len() {
                         return Some(false);
                     }
-                    let pairs = a.iter().zip(&b).map(|(a, b)| a.equals(b));
-                    return pairs.collect::<Option<Vec<bool>>>().map(|equal| equal.into_iter().all(|is| is));
+                    for (a, b) in a.iter().zip(&b) {
+                        if !a.equals_within(b, left)? {
+                            return Some(false);
+                        }
+                    }
+                    true
                 }
                 (_, _, Some(a), Some(b)) => a == b,
                 _ => false,
             },
         })
+    }
+
+    /// Returns true for a value that is known only at run time, or that is not evaluated.
+    fn is_unknown(&self) -> bool {
+        matches!(
+            self,
+            Item::Computed(_)
+                | Item::Tensor(_)
+                | Item::Scalar(..)
+                | Item::Dict(_)
+                | Item::Message
+                | Item::Uninitialized
+                | Item::Unmerged(_)
+        )
     }
 
     /// Describes the kind of the value for a message.
@@ -130,6 +140,7 @@ impl Item {
             Item::Object(_) => "a module",
             Item::Function(_) => "a function",
             Item::Other(_) => "a device or layout",
+            Item::Message => "a text with values",
             Item::Uninitialized | Item::Unmerged(_) => "an uninitialized value",
         }
     }

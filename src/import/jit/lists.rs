@@ -1,18 +1,24 @@
 //! Operators on lists, dictionaries and strings.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
+use super::container::{Dict, State};
+use super::expression::tuple;
 use super::fault::Fault;
 use super::interpreter::{Interpreter, MAX_MEMBERS};
-use super::item::{Dict, Item, List};
-
-/// Maximum nesting of lists that are put into a list.
-const MAX_NESTING: usize = 8;
+use super::item::Item;
 
 impl Interpreter<'_> {
     /// Applies an operator to lists, dictionaries or strings; `None` if it is another operator.
     pub fn list_op(&mut self, name: &str, given: &[Item]) -> Result<Option<Item>, Fault> {
+        match (name, given) {
+            ("len", [Item::List(_) | Item::Tuple(_) | Item::Dict(_)]) => {
+                return Ok(Some(Item::Int(given[0].length() as i64)));
+            }
+            ("__getitem__", [object, index]) => return self.indexed(object, index).map(Some),
+            ("append", _) | ("_set_item", [Item::List(_), ..]) => {}
+            _ => self.charge(given.iter().map(Item::length).sum())?,
+        }
         Ok(Some(match (name, given) {
             ("__is__" | "__isnot__", [a, b]) => {
                 let is_none = |item: &Item| matches!(item, Item::None);
@@ -25,24 +31,22 @@ impl Interpreter<'_> {
                 };
                 Item::Bool(is_same == (name == "__is__"))
             }
-            ("append" | "insert" | "_set_item", [Item::List(list), .., item])
-                if is_nested(item, list, MAX_NESTING) =>
-            {
-                return Err("its lists are nested too deeply".into());
-            }
             ("append", [Item::List(list), item]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
+                list.state.admit(item)?;
                 list.items.borrow_mut().push(item.clone());
                 given[0].clone()
             }
             ("extend", [Item::List(list), other]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
                 let members = other.members().ok_or("it extends a list by an object that is not a list")?;
+                members.iter().try_for_each(|member| list.state.admit(member))?;
                 list.items.borrow_mut().extend(members);
                 Item::None
             }
             ("insert", [Item::List(list), at, item]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
+                list.state.admit(item)?;
                 let mut items = list.items.borrow_mut();
                 let at = at.int().ok_or("it inserts at a computed position")?;
                 let at = if at < 0 { (at + items.len() as i64).max(0) } else { at.min(items.len() as i64) };
@@ -50,23 +54,24 @@ impl Interpreter<'_> {
                 Item::None
             }
             ("pop", [Item::List(list), rest @ ..]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
                 let length = list.items.borrow().len();
                 let at = position(rest.first().unwrap_or(&Item::Int(-1)), length)?;
                 list.items.borrow_mut().remove(at)
             }
             ("clear", [Item::List(list)]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
                 list.items.borrow_mut().clear();
                 Item::None
             }
             ("reverse", [Item::List(list)]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
                 list.items.borrow_mut().reverse();
                 Item::None
             }
             ("_set_item", [Item::List(list), at, item]) => {
-                self.changes(list.depth)?;
+                self.changes(&list.state)?;
+                list.state.admit(item)?;
                 let length = list.items.borrow().len();
                 list.items.borrow_mut()[position(at, length)?] = item.clone();
                 given[0].clone()
@@ -75,12 +80,7 @@ impl Interpreter<'_> {
                 self.set_item(dict, key, item)?;
                 Item::None
             }
-            ("len", [Item::Dict(dict)]) => Item::Int(dict.items.borrow().len() as i64),
             ("len", [Item::Str(text)]) => Item::Int(text.chars().count() as i64),
-            ("len", [list]) if list.members().is_some() => {
-                Item::Int(list.members().map_or(0, |members| members.len()) as i64)
-            }
-            ("__getitem__", [object, index]) => self.indexed(object, index)?,
             ("__contains__", [Item::Dict(dict), key]) => Item::Bool(found(dict, key)?.is_some()),
             ("__contains__", [list, item]) if list.members().is_some() => {
                 let mut is_found = false;
@@ -97,7 +97,7 @@ impl Interpreter<'_> {
             }
             ("items", [Item::Dict(dict)]) => {
                 let pairs = dict.items.borrow().clone().into_iter();
-                self.list(pairs.map(|(key, value)| Item::Tuple(Rc::new([key, value]))).collect())
+                self.list(pairs.map(|(key, value)| tuple(vec![key, value])).collect())
             }
             ("dict", []) => self.dict(Vec::new()),
             ("dict", [Item::Dict(dict)]) => self.dict(dict.items.borrow().clone()),
@@ -118,11 +118,13 @@ impl Interpreter<'_> {
             ("mul", [list, count]) if list.members().is_some() => {
                 let count = count.int().ok_or("it repeats a list a computed number of times")?;
                 let length = list.members().map_or(0, |members| members.len());
-                if usize::try_from(count).is_ok_and(|count| count.saturating_mul(length) > MAX_MEMBERS) {
+                let whole = usize::try_from(count).unwrap_or(0).saturating_mul(length);
+                if whole > MAX_MEMBERS {
                     return Err("it makes a list with too many members".into());
                 }
-                let copies = (0..count).flat_map(|_| list.members().unwrap_or_default());
-                self.list(copies.collect())
+                self.charge(whole)?;
+                let members = list.members().unwrap_or_default();
+                self.list(members.iter().cycle().take(whole).cloned().collect())
             }
             ("eq" | "ne", [a, b]) if !(a.is_tensor() || b.is_tensor() || a.is_number() && b.is_number()) => {
                 let equal = self.equal(a, b)?;
@@ -132,7 +134,11 @@ impl Interpreter<'_> {
                 let op = if name == "all" { "__and__" } else { "__or__" };
                 let mut found = Item::Bool(name == "all");
                 for member in list.members().unwrap_or_default() {
-                    let next = self.number_op(op, &[found, member])?;
+                    if !member.is_number() {
+                        return Err("it searches a list that contains no booleans".into());
+                    }
+                    let truth = self.builtin("bool", vec![member])?;
+                    let next = self.number_op(op, &[found, truth])?;
                     found = next.ok_or("it searches a list that contains no booleans")?;
                 }
                 found
@@ -154,6 +160,17 @@ impl Interpreter<'_> {
                 }
                 found
             }
+            ("join", [Item::Str(between), list]) if list.members().is_some() => {
+                let members = list.members().unwrap_or_default();
+                let length: usize = members.iter().map(|member| member.length() + between.len()).sum();
+                self.charge(length)?;
+                let text = |item| match item {
+                    Item::Str(text) => Some(text),
+                    _ => None,
+                };
+                let members: Option<Vec<Arc<str>>> = members.into_iter().map(text).collect();
+                members.map_or(Item::Message, |members| Item::Str(members.join(between).into()))
+            }
             _ => return Ok(text_op(name, given)),
         }))
     }
@@ -167,6 +184,7 @@ impl Interpreter<'_> {
         let (Some(x), Some(y)) = (a.members(), b.members()) else {
             return self.number_op("eq", &[a.clone(), b.clone()])?.ok_or_else(unknown);
         };
+        self.charge(x.len())?;
         let mut all = Item::Bool(x.len() == y.len());
         for (a, b) in x.iter().zip(&y) {
             let equal = self.equal(a, b)?;
@@ -176,18 +194,13 @@ impl Interpreter<'_> {
     }
 
     /// Checks that a list or dictionary is not changed in a subgraph that does not contain it.
-    fn changes(&self, depth: usize) -> Result<(), Fault> {
-        match depth == self.recorder.depth {
-            true => Ok(()),
-            false if depth == usize::MAX => {
-                Err("it changes a list of the module, which later runs would read".into())
-            }
-            false => Err("it changes a list in a branch or loop that depends on data".into()),
-        }
+    fn changes(&self, state: &State) -> Result<(), Fault> {
+        Ok(state.changes(self.recorder.depth)?)
     }
 
     fn set_item(&mut self, dict: &Dict, key: &Item, item: &Item) -> Result<(), Fault> {
-        self.changes(dict.depth)?;
+        self.changes(&dict.state)?;
+        dict.state.admit(item)?;
         let mut items = dict.items.borrow_mut();
         for (other, value) in items.iter_mut() {
             if other.equals(key).ok_or("it uses a computed key")? {
@@ -195,6 +208,7 @@ impl Interpreter<'_> {
                 return Ok(());
             }
         }
+        dict.state.admit(key)?;
         items.push((key.clone(), item.clone()));
         Ok(())
     }
@@ -202,27 +216,22 @@ impl Interpreter<'_> {
     /// Returns the member of a list, tuple or dictionary at an index or key.
     pub fn indexed(&mut self, object: &Item, index: &Item) -> Result<Item, Fault> {
         if let Item::Dict(dict) = object {
+            self.charge(object.length())?;
             return Ok(found(dict, index)?.ok_or("it reads a key that the dictionary does not have")?);
         }
         if let Item::Str(text) = object {
+            self.charge(text.len())?;
             let chars: Vec<char> = text.chars().collect();
             return Ok(Item::Str(chars[position(index, chars.len())?].to_string().into()));
         }
-        let members = object.members().ok_or_else(|| format!("it indexes {}", object.kind()))?;
-        Ok(members[position(index, members.len())?].clone())
-    }
-}
-
-/// Returns true if a value contains the list `own`, or if its lists are nested more than `limit` times.
-fn is_nested(item: &Item, own: &Rc<List>, limit: usize) -> bool {
-    match item {
-        Item::List(_) | Item::Tuple(_) if limit == 0 => true,
-        Item::List(list) => {
-            Rc::ptr_eq(list, own)
-                || list.items.borrow().iter().any(|member| is_nested(member, own, limit - 1))
+        match object {
+            Item::List(list) => {
+                let items = list.items.borrow();
+                Ok(items[position(index, items.len())?].clone())
+            }
+            Item::Tuple(members) => Ok(members[position(index, members.len())?].clone()),
+            _ => Err(format!("it indexes {}", object.kind()).into()),
         }
-        Item::Tuple(members) => members.iter().any(|member| is_nested(member, own, limit - 1)),
-        _ => false,
     }
 }
 
@@ -264,45 +273,37 @@ fn sliced(members: Vec<Item>, rest: &[Item]) -> Result<Vec<Item>, Fault> {
 fn text_op(name: &str, given: &[Item]) -> Option<Item> {
     Some(match (name, given) {
         ("format", [Item::Str(text), rest @ ..]) => {
-            let mut text = text.to_string();
-            for item in rest {
-                text = text.replacen("{}", &shown(item), 1);
+            let mut items = rest.iter();
+            let mut parts = text.split("{}");
+            let mut text = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let Some(shown) = items.next().and_then(shown) else { return Some(Item::Message) };
+                text.push_str(&shown);
+                text.push_str(part);
             }
             Item::Str(text.into())
         }
-        // Only messages use such strings.
-        ("percentFormat", [Item::Str(_), ..]) => Item::Uninitialized,
+        ("percentFormat", [Item::Str(_), ..]) => Item::Message,
+        ("add", [Item::Message, Item::Str(_) | Item::Message] | [Item::Str(_), Item::Message]) => {
+            Item::Message
+        }
         ("lower", [Item::Str(text)]) => Item::Str(text.to_lowercase().into()),
         ("upper", [Item::Str(text)]) => Item::Str(text.to_uppercase().into()),
         ("startswith", [Item::Str(text), Item::Str(start)]) => Item::Bool(text.starts_with(&**start)),
         ("endswith", [Item::Str(text), Item::Str(end)]) => Item::Bool(text.ends_with(&**end)),
-        ("str", [item]) => Item::Str(shown(item).into()),
-        ("join", [Item::Str(between), list]) => {
-            let members = list.members()?.into_iter().map(|item| match item {
-                Item::Str(text) => Some(text),
-                _ => None,
-            });
-            let members: Vec<Arc<str>> = members.collect::<Option<_>>()?;
-            Item::Str(members.join(between).into())
-        }
+        ("str", [item]) => shown(item).map_or(Item::Message, |text| Item::Str(text.into())),
         _ => return None,
     })
 }
 
-/// Returns a value as text, for messages of the code.
-fn shown(item: &Item) -> String {
-    match item {
+/// Returns the text of a value; `None` if it is not evaluated.
+fn shown(item: &Item) -> Option<String> {
+    Some(match item {
         Item::None => "None".to_owned(),
         Item::Bool(true) => "True".to_owned(),
         Item::Bool(false) => "False".to_owned(),
         Item::Int(int) => int.to_string(),
-        Item::Float(float) if float.fract() == 0.0 => format!("{float:.1}"),
-        Item::Float(float) => float.to_string(),
         Item::Str(text) => text.to_string(),
-        Item::List(_) | Item::Tuple(_) => {
-            let members = item.members().unwrap_or_default();
-            format!("[{}]", members.iter().map(shown).collect::<Vec<_>>().join(", "))
-        }
-        other => other.kind().to_owned(),
-    }
+        _ => return None,
+    })
 }

@@ -29,7 +29,7 @@ impl<'a> Interpreter<'a> {
         variables: &mut Variables,
     ) -> Result<Flow, Fault> {
         let count = count.clone();
-        let counter: Arc<str> = "<round>".into();
+        let counter: Arc<str> = format!("<round {}>", self.recorder.depth).into();
         variables.insert(counter.clone(), Item::Int(0));
         let mut names = carried(body, variables);
         names.push(counter.clone());
@@ -65,7 +65,7 @@ impl<'a> Interpreter<'a> {
         }
         let mut types: Vec<Type> = initial.iter().map(|value| self.recorder.ty(*value).clone()).collect();
         for _ in 0..MAX_WIDENINGS {
-            let before = self.snapshot();
+            let before = self.snapshot()?;
             let test = self.test_block(rounds, names, &types, variables)?;
             let (block, last) = self.body_block(rounds, body, names, &types, variables)?;
             let wider = self.widened(&types, &last)?;

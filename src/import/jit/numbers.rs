@@ -94,11 +94,21 @@ impl Interpreter<'_> {
     }
 
     fn binary(&mut self, name: &str, a: &Item, b: &Item) -> Result<Option<Item>, Fault> {
+        if matches!(name, "__and__" | "__or__" | "__xor__") {
+            return match (a, b) {
+                (Item::Int(a), Item::Int(b)) => Ok(Some(Item::Int(match name {
+                    "__and__" => a & b,
+                    "__or__" => a | b,
+                    _ => a ^ b,
+                }))),
+                (a, b) if self.is_bool(a) && self.is_bool(b) => self.logic(name, a, b).map(Some),
+                _ => Err("it combines the bits of a computed integer".into()),
+            };
+        }
         if let (Some(x), Some(y)) = (a.float(), b.float()) {
             return Ok(folded(name, (a.int(), b.int()), (x, y))?);
         }
         match name {
-            "__and__" | "__or__" | "__xor__" => return self.logic(name, a, b).map(Some),
             "max" | "min" => return self.extremum(name, a, b).map(Some),
             _ => {}
         }
@@ -111,7 +121,8 @@ impl Interpreter<'_> {
         {
             return Ok(Some(Item::Bool(known)));
         }
-        let are_ints = self.is_int(a) && self.is_int(b);
+        // A power of integers is a float in TorchScript.
+        let are_ints = self.is_int(a) && self.is_int(b) && op != "pow";
         let dim = dims.as_ref().and_then(|(x, y)| match op {
             "add" => x.add(y),
             "sub" => x.sub(y),
@@ -144,10 +155,17 @@ impl Interpreter<'_> {
         }
     }
 
+    fn is_bool(&self, item: &Item) -> bool {
+        match item {
+            Item::Computed(value) => matches!(self.recorder.ty(*value), Type::Bool),
+            other => matches!(other, Item::Bool(_)),
+        }
+    }
+
     fn logic(&mut self, name: &str, a: &Item, b: &Item) -> Result<Item, Fault> {
         let known = match (self.truth(a)?, self.truth(b)?) {
             (Some(known), None) => Some((known, b)),
-            (None, Some(known)) => Some((known, a)),
+            (None, Some(known)) | (Some(_), Some(known)) => Some((known, a)),
             _ => None,
         };
         match (name, known) {
@@ -173,7 +191,10 @@ impl Interpreter<'_> {
 
     /// Returns the negation of a computed boolean.
     fn not(&mut self, item: &Item) -> Item {
-        let Item::Computed(value) = item else { return item.clone() };
+        let value = match item {
+            Item::Computed(value) => value,
+            constant => return Item::Bool(constant.int() == Some(0)),
+        };
         let inputs = vec![named("self", Argument::Value(*value))];
         self.recorder.number(Op::parse("aten::logical_not"), inputs, Type::Bool, None)
     }
@@ -246,7 +267,6 @@ fn folded(name: &str, ints: (Option<i64>, Option<i64>), (x, y): (f64, f64)) -> R
             "floordiv" | "floor_divide" | "remainder" if b == 0 => Err(zero()),
             "floordiv" | "floor_divide" => int(Dim::known(a).floor_div(b).and_then(|dim| dim.as_const())),
             "remainder" => int(Dim::known(a).modulo(b).and_then(|dim| dim.as_const())),
-            "pow" if b >= 0 => int(u32::try_from(b).ok().and_then(|b| a.checked_pow(b))),
             "max" => Ok(Some(Item::Int(a.max(b)))),
             "min" => Ok(Some(Item::Int(a.min(b)))),
             "eq" => Ok(Some(Item::Bool(a == b))),
@@ -255,19 +275,10 @@ fn folded(name: &str, ints: (Option<i64>, Option<i64>), (x, y): (f64, f64)) -> R
             "le" => Ok(Some(Item::Bool(a <= b))),
             "gt" => Ok(Some(Item::Bool(a > b))),
             "ge" => Ok(Some(Item::Bool(a >= b))),
-            "__and__" => Ok(Some(bits(a & b, a, b))),
-            "__or__" => Ok(Some(bits(a | b, a, b))),
-            "__xor__" => Ok(Some(bits(a ^ b, a, b))),
             _ => floats(name, x, y),
         };
     }
     floats(name, x, y)
-}
-
-/// Returns a boolean if both operands can be booleans, else an integer.
-fn bits(result: i64, a: i64, b: i64) -> Item {
-    let are_bools = (0..=1).contains(&a) && (0..=1).contains(&b);
-    if are_bools { Item::Bool(result != 0) } else { Item::Int(result) }
 }
 
 fn floats(name: &str, x: f64, y: f64) -> Result<Option<Item>, String> {
@@ -280,7 +291,7 @@ fn floats(name: &str, x: f64, y: f64) -> Result<Option<Item>, String> {
         }
         "div" | "true_divide" => Item::Float(x / y),
         "floordiv" => Item::Float((x / y).floor()),
-        "remainder" => Item::Float(x - y * (x / y).floor()),
+        "remainder" => Item::Float((y + x % y) % y),
         "pow" => Item::Float(x.powf(y)),
         "max" => Item::Float(x.max(y)),
         "min" => Item::Float(x.min(y)),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::expression::tuple;
 use super::fault::Fault;
 use super::interpreter::{Interpreter, MAX_MEMBERS};
 use super::item::Item;
@@ -12,7 +13,7 @@ use crate::diag::Place;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::graph::{ElemType, Tensor};
 use crate::schema::aten::{self, Signature};
-use crate::torch::{Argument, Input, Op, Type};
+use crate::torch::{Argument, Input, Op, Type, ValueId};
 
 /// In-place operators that change the shape of their operand.
 const RESHAPING: [&str; 6] = ["squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims"];
@@ -56,7 +57,8 @@ impl Interpreter<'_> {
                 Ok(given.into_iter().next().unwrap_or(Item::None))
             }
             ("aten", "to") => self.cast(given, &named),
-            ("aten", "tensor" | "as_tensor" | "scalar_tensor") => self.new_tensor(given, &named),
+            ("aten", "tensor" | "as_tensor") => self.new_tensor(given, &named, None),
+            ("aten", "scalar_tensor") => self.new_tensor(given, &named, Some(ElemType::Float)),
             ("aten", name) => self.record(name, given, named),
             ("prim", name) => Err(format!("`prim::{name}` has no ONNX equivalent").into()),
             _ => self.record_foreign(namespace, name, given),
@@ -78,13 +80,17 @@ impl Interpreter<'_> {
                 Item::None
             }
             ("aten", "device", [name, ..]) => match name {
-                Item::Str(name) => Item::Other(name.clone()),
+                Item::Str(name) => Item::Other(name.split(':').next().unwrap_or_default().into()),
                 _ => Item::Other("device".into()),
             },
             ("aten", "is_autocast_enabled", _) => Item::Bool(false),
-            // With gradients, layers use plain operators instead of fused ones with equal results.
-            ("aten", "is_grad_enabled", _) => Item::Bool(true),
-            ("prim", "requires_grad", [_]) => Item::Bool(true),
+            // With gradients, layers of PyTorch use plain operators instead of fused ones.
+            ("aten", "is_grad_enabled", _) | ("prim", "requires_grad", [_]) if self.is_in_torch() => {
+                Item::Bool(true)
+            }
+            ("aten", "is_grad_enabled", _) | ("prim", "requires_grad", _) => {
+                return Err("its result depends on whether gradients are computed".into());
+            }
             ("aten", "is_scripting", _) => Item::Bool(true),
             ("prim", "device", [_]) => Item::Other("cpu".into()),
             ("prim", "type", [Item::Other(name)]) => Item::Str(name.clone()),
@@ -114,12 +120,13 @@ impl Interpreter<'_> {
                 let (Some(start), Some(end), Some(step)) = (start, end, step) else {
                     return Err("it loops over a range of computed length".into());
                 };
+                let [start, end, step] = [start, end, step].map(i128::from);
                 let length = match step {
                     0 => return Err("it loops over a range with step 0".into()),
                     1.. => (end - start + step - 1) / step,
                     _ => (start - end - step - 1) / -step,
                 };
-                Item::Int(length.max(0))
+                Item::Int(i64::try_from(length.max(0)).map_err(|_| "its range is too long")?)
             }
             ("aten", "__derive_index", [at, start, step]) => {
                 let scaled = self.number_op("mul", &[at.clone(), step.clone()])?.unwrap_or(Item::None);
@@ -138,24 +145,13 @@ impl Interpreter<'_> {
             Item::Float(float) => Argument::Float(*float),
             Item::Str(text) => Argument::Str(text.clone()),
             Item::Computed(value) | Item::Tensor(value) => Argument::Value(*value),
-            Item::Scalar(elem, number) => match (&**number, elem) {
-                (Item::Computed(value), _) => {
-                    let inputs =
-                        vec![named("s", Argument::Value(*value)), named("dtype", Argument::Elem(*elem))];
-                    let ty = tensor(Some(*elem), Some(&[]));
-                    Argument::Value(self.recorder.node(Op::parse("aten::scalar_tensor"), inputs, vec![ty])[0])
-                }
-                (number, ElemType::Bool) => {
-                    let truth = u8::from(number.float() != Some(0.0));
-                    Argument::Value(
-                        self.recorder.lift("constant", Tensor::from_raw(*elem, Vec::new(), vec![truth])),
-                    )
-                }
-                (number, _) => {
-                    let int = number.int().ok_or("a 0-d tensor contains no integer")?;
-                    Argument::Value(self.recorder.lift("constant", Tensor::int64s(Vec::new(), &[int])))
-                }
-            },
+            // Each use makes a tensor of its own, so a write would not reach the others.
+            Item::Scalar(elem, number) => {
+                let value = self.scalar_value(*elem, number)?;
+                let why = "it writes into a 0-d tensor of a constant or a size";
+                self.recorder.fixed.insert(value, why);
+                Argument::Value(value)
+            }
             Item::List(_) | Item::Tuple(_) => {
                 let members = item.members().unwrap_or_default();
                 self.members += members.len();
@@ -166,6 +162,25 @@ impl Interpreter<'_> {
             }
             Item::Other(text) => Argument::Other(text.clone()),
             other => return Err(format!("it passes {} to an operator", other.kind()).into()),
+        })
+    }
+
+    /// Returns a new 0-d tensor of a tracked number.
+    fn scalar_value(&mut self, elem: ElemType, number: &Item) -> Result<ValueId, Fault> {
+        Ok(match (number, elem) {
+            (Item::Computed(value), _) => {
+                let inputs = vec![named("s", Argument::Value(*value)), named("dtype", Argument::Elem(elem))];
+                let ty = tensor(Some(elem), Some(&[]));
+                self.recorder.node(Op::parse("aten::scalar_tensor"), inputs, vec![ty])[0]
+            }
+            (number, ElemType::Bool) => {
+                let truth = u8::from(number.float() != Some(0.0));
+                self.recorder.lift("constant", Tensor::from_raw(elem, Vec::new(), vec![truth]))
+            }
+            (number, _) => {
+                let int = number.int().ok_or("a 0-d tensor contains no integer")?;
+                self.recorder.lift("constant", Tensor::int64s(Vec::new(), &[int]))
+            }
         })
     }
 
@@ -213,9 +228,8 @@ impl Interpreter<'_> {
         if in_place && REPLACING.contains(&base) {
             return Err(format!("`aten::{}` replaces the storage of a tensor", op.name).into());
         }
-        if in_place && operand.is_some_and(|operand| self.recorder.is_shared(operand)) {
-            let why = "it writes into a tensor that a branch or loop that depends on data may share";
-            return Err(format!("`aten::{}`: {why}", op.name).into());
+        if in_place && let Some(operand) = operand {
+            self.recorder.writes(operand).map_err(|why| format!("`aten::{}`: {why}", op.name))?;
         }
         if in_place
             && !RESHAPING.contains(&base)
@@ -224,6 +238,11 @@ impl Interpreter<'_> {
             let ty = self.recorder.ty(operand).clone();
             return Ok(Item::Tensor(self.recorder.node(op.clone(), inputs, vec![ty])[0]));
         }
+        let count = if signature.returns_list { 1 } else { returns };
+        let elems = dtype::results(trace, base, &op.overload, &inputs, count);
+        if elems.contains(&None) && !self.lenient {
+            return Err(format!("the dtype of the result of `aten::{base}` is not known").into());
+        }
         let call = Call { recorder: &self.recorder, inputs: &inputs };
         if signature.returns_list {
             let shapes = call.parts(base).ok_or_else(|| {
@@ -231,12 +250,10 @@ impl Interpreter<'_> {
                     "the number of tensors that `aten::{base}` returns depends on a size that is not known"
                 )
             })?;
-            let elem = dtype::results(trace, base, &op.overload, &inputs, 1)[0];
-            let types = shapes.iter().map(|sizes| tensor(elem, Some(sizes))).collect();
+            let types = shapes.iter().map(|sizes| tensor(elems[0], Some(sizes))).collect();
             let values = self.recorder.node(op.clone(), inputs, types);
             return Ok(self.list(values.into_iter().map(Item::Tensor).collect()));
         }
-        let elems = dtype::results(trace, base, &op.overload, &inputs, returns);
         let own = if returns == 1 { call.shape(base) } else { None };
         let shapes = match own {
             Some(shape) => vec![Some(shape)],
@@ -249,7 +266,7 @@ impl Interpreter<'_> {
         let mut items = values.into_iter().map(Item::Tensor);
         Ok(match returns {
             1 => items.next().unwrap_or(Item::None),
-            _ => Item::Tuple(items.collect()),
+            _ => tuple(items.collect()),
         })
     }
 
@@ -262,10 +279,7 @@ impl Interpreter<'_> {
         elems: &[Option<ElemType>],
     ) -> Result<Vec<Option<Sizes>>, Fault> {
         if elems.contains(&None) {
-            if self.lenient {
-                return Ok(vec![None; elems.len()]);
-            }
-            return Err(format!("the dtype of the result of `aten::{base}` is not known").into());
+            return Ok(vec![None; elems.len()]);
         }
         let types: Vec<Type> = elems.iter().map(|elem| tensor(*elem, None)).collect();
         let functional = Op { name: base.into(), ..op.clone() };
@@ -282,6 +296,9 @@ impl Interpreter<'_> {
         let inputs = given.iter().map(|item| Ok(Input { name: None, argument: self.argument(item)? }));
         let inputs: Vec<Input> = inputs.collect::<Result<_, Fault>>()?;
         let elems = dtype::results(&self.recorder.trace, name, "", &inputs, 1);
+        if elems.contains(&None) && !self.lenient {
+            return Err(format!("the dtype of the result of `{op}` is not known").into());
+        }
         let types: Vec<Type> = elems.iter().map(|elem| tensor(*elem, None)).collect();
         let shapes = match self.oracle.shapes(&self.recorder, &op, &inputs, &types) {
             Ok(shapes) => shapes,

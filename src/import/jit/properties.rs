@@ -95,7 +95,7 @@ impl Interpreter<'_> {
         };
         let name = match (name, by_name) {
             ("div", [how]) if floors(how) => "floordiv",
-            ("div" | "true_divide" | "pow", _) => return Ok(None),
+            ("div" | "true_divide" | "pow" | "__and__" | "__or__" | "__xor__", _) => return Ok(None),
             ("add" | "sub", [(alpha, Item::Int(1))]) if &**alpha == "alpha" => name,
             (_, [_, ..]) => return Ok(None),
             _ => name,
@@ -125,7 +125,7 @@ impl Interpreter<'_> {
         for item in given.iter().skip(1) {
             match item {
                 Item::Bool(flag) => flags.push(*flag),
-                Item::Int(number) if flags.is_empty() => elem = elem_by_number(*number),
+                Item::Int(number) if flags.is_empty() => elem = Some(dtype(*number)?),
                 Item::Int(number) => format = Some(*number),
                 item if item.is_tensor() => elem = self.recorder.elem(item),
                 _ => {}
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
         let mut copies = flags.get(1) == Some(&true);
         for (name, item) in by_name {
             match (&**name, item) {
-                ("dtype", Item::Int(number)) => elem = elem_by_number(*number),
+                ("dtype", Item::Int(number)) => elem = Some(dtype(*number)?),
                 ("copy", Item::Bool(copy)) => copies = *copy,
                 ("memory_format", Item::Int(number)) => format = Some(*number),
                 _ => {}
@@ -159,9 +159,17 @@ impl Interpreter<'_> {
     }
 
     /// Makes a tensor from numbers or nested lists of numbers.
-    pub fn new_tensor(&mut self, given: Vec<Item>, by_name: &[(Arc<str>, Item)]) -> Result<Item, Fault> {
+    ///
+    /// Without a dtype, the numbers determine it, unless `otherwise` is given.
+    pub fn new_tensor(
+        &mut self,
+        given: Vec<Item>,
+        by_name: &[(Arc<str>, Item)],
+        otherwise: Option<ElemType>,
+    ) -> Result<Item, Fault> {
         let wanted = by_name.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, item)| item.int());
-        let wanted = wanted.or_else(|| given.get(1).and_then(Item::int)).and_then(elem_by_number);
+        let wanted = wanted.or_else(|| given.get(1).and_then(Item::int)).map(dtype).transpose()?;
+        let wanted = wanted.or(otherwise);
         let data = given.into_iter().next().ok_or("it makes a tensor of nothing")?;
         if data.is_tensor() {
             return match wanted {
@@ -175,9 +183,10 @@ impl Interpreter<'_> {
             return self.computed_tensor(&data, wanted);
         }
         let own = match () {
-            () if numbers.iter().any(|number| matches!(number, Item::Float(_))) || numbers.is_empty() => {
-                ElemType::Float
+            () if wanted.is_none() && numbers.is_empty() => {
+                return Err("it makes a tensor of an empty list, whose dtype is not known".into());
             }
+            () if numbers.iter().any(|number| matches!(number, Item::Float(_))) => ElemType::Float,
             () if numbers.iter().all(|number| matches!(number, Item::Bool(_))) => ElemType::Bool,
             () => ElemType::Int64,
         };
@@ -218,6 +227,12 @@ impl Interpreter<'_> {
         let ty = tensor(Some(elem), Some(&[]));
         Ok(Item::Tensor(self.recorder.node(Op::parse("aten::scalar_tensor"), inputs, vec![ty])[0]))
     }
+}
+
+/// Returns the element type with a number of TorchScript.
+fn dtype(number: i64) -> Result<ElemType, Fault> {
+    Ok(elem_by_number(number)
+        .ok_or_else(|| format!("the dtype with the number {number} is not supported"))?)
 }
 
 /// Collects the numbers of nested lists, with the sizes of the lists.

@@ -42,6 +42,8 @@ pub struct Recorder {
     pub(super) roots: FxHashMap<ValueId, Vec<ValueId>>,
     /// Tensors that enter or leave a subgraph.
     pub(super) shared: FxHashSet<ValueId>,
+    /// Tensors that must not be written to, with the reason.
+    pub(super) fixed: FxHashMap<ValueId, &'static str>,
     /// Names of the dynamic sizes that the caller has declared.
     pub taken: FxHashSet<String>,
 }
@@ -77,6 +79,7 @@ impl Recorder {
             symbols: 0,
             roots: FxHashMap::default(),
             shared: FxHashSet::default(),
+            fixed: FxHashMap::default(),
             taken: FxHashSet::default(),
         }
     }
@@ -138,6 +141,11 @@ impl Recorder {
         for axis in (1..strides.len()).rev() {
             strides[axis - 1] = strides[axis].saturating_mul(tensor.dims[axis]);
         }
+        self.lift_laid_out(name, tensor, strides)
+    }
+
+    /// Adds a tensor with known elements, and the strides that it has in PyTorch.
+    pub fn lift_laid_out(&mut self, name: &str, tensor: Tensor, strides: Vec<i64>) -> ValueId {
         let shape = tensor.dims.iter().map(|&dim| Size::Fixed(dim)).collect();
         let ty = TensorType { elem: tensor.elem(), shape: Some(shape), strides: Some(strides) };
         let value = self.value(name, Type::Tensor(ty), Definition::Lifted);

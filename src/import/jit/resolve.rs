@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::import::overload::{fits, typed};
-use crate::schema::aten::{self, Signature};
+use crate::schema::aten::{self, Kind, Signature};
 use crate::torch::{Argument, Input, Trace};
 
 /// Arguments that no lowering depends on.
@@ -24,8 +24,14 @@ pub fn resolved(
     let accepts =
         |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
     // The code omits arguments only if they are defaults, so the overload with the fewest parameters is meant.
+    // An integer is rather an axis than the number of a dtype, which most operators take by name only.
+    let dtypes = |signature: &Signature| {
+        let pairs = signature.params.iter().zip(given);
+        pairs.filter(|(param, given)| param.kind == Kind::Elem && **given != Argument::None).count()
+    };
     let best = |numbers: bool| {
-        aten::overloads(name).filter(|it| accepts(it, numbers)).min_by_key(|it| it.params.len())
+        let accepted = aten::overloads(name).filter(|it| accepts(it, numbers));
+        accepted.min_by_key(|it| (dtypes(it), it.params.len()))
     };
     let found = best(false).or_else(|| best(true))?;
     let mut inputs = arguments(trace, found, given, &named, true)?;

@@ -53,8 +53,10 @@ impl Recorder {
         for &output in &node.outputs {
             let is_written = node.op.in_place_of().is_some();
             if is_written || link(&self.trace, node, output) != Link::Copy {
-                let roots = operands(&self.trace, node).into_iter().flat_map(|value| self.roots_of(value));
-                self.roots.insert(output, roots.collect());
+                let receiver = self.trace.receiver(node).filter(|_| is_written);
+                let operands = receiver.map_or_else(|| operands(&self.trace, node), |one| vec![one]);
+                let roots = operands.into_iter().flat_map(|value| self.roots_of(value)).collect();
+                self.roots.insert(output, roots);
             }
         }
     }
@@ -79,21 +81,35 @@ impl Recorder {
         self.shared.extend(roots);
     }
 
-    /// Returns true if a tensor may share its elements with a value that enters or leaves a subgraph.
-    pub fn is_shared(&self, value: ValueId) -> bool {
-        self.roots_of(value).iter().any(|root| self.shared.contains(root))
+    /// Checks that a write into a tensor has no effects on values that the program does not record.
+    ///
+    /// # Errors
+    /// Returns the reason why the tensor must not be written to.
+    pub fn writes(&self, value: ValueId) -> Result<(), &'static str> {
+        let roots = self.roots_of(value);
+        if roots.iter().any(|root| self.shared.contains(root)) {
+            return Err("it writes into a tensor that a branch or loop that depends on data may share");
+        }
+        match roots.iter().find_map(|root| self.fixed.get(root)) {
+            Some(why) => Err(why),
+            None => Ok(()),
+        }
     }
 }
 
 impl Interpreter<'_> {
     /// Returns a copy of the recorded program.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    ///
+    /// # Errors
+    /// Returns the reason why no further copies are made.
+    pub fn snapshot(&mut self) -> Result<Snapshot, &'static str> {
+        self.charge(self.recorder.trace.nodes.len() + self.recorder.trace.values.len())?;
+        Ok(Snapshot {
             recorder: self.recorder.clone(),
             lifted: self.lifted.clone(),
             kept: self.kept.clone(),
             paths: self.paths.clone(),
-        }
+        })
     }
 
     /// Drops everything that was recorded since a snapshot.

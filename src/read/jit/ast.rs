@@ -11,10 +11,25 @@ pub struct File {
     pub path: Arc<str>,
     /// Text of the file.
     pub text: Arc<str>,
+    /// Position of each line in the text.
+    pub lines: Vec<u32>,
     /// Classes, by name.
     pub classes: FxHashMap<Arc<str>, Class>,
     /// Functions outside of classes, by name.
     pub functions: FxHashMap<Arc<str>, Function>,
+}
+
+/// Maximum length of a line that findings show, in bytes.
+const MAX_LINE: usize = 1000;
+
+impl File {
+    /// Returns a line by its 1-based number, without spaces around it; `None` if it is too long to show.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let at = (line as usize).checked_sub(1)?;
+        let start = *self.lines.get(at)? as usize;
+        let end = self.lines.get(at + 1).map_or(self.text.len(), |end| *end as usize);
+        self.text.get(start..end).filter(|text| text.len() <= MAX_LINE).map(str::trim)
+    }
 }
 
 /// A class: a module, or a named tuple.

@@ -7,6 +7,11 @@ use super::parse::Parser;
 /// Maximum nesting of expressions.
 const MAX_DEPTH: usize = 100;
 
+/// Maximum height of the tree of an expression, with its attributes, indices and calls.
+const MAX_HEIGHT: usize = 200;
+
+const TOO_DEEP: &str = "the expression is nested too deeply";
+
 impl Parser {
     /// Parses one expression, or several separated by commas as a tuple.
     pub(super) fn expressions(&mut self) -> Result<Expression, String> {
@@ -28,11 +33,16 @@ impl Parser {
     pub(super) fn expression(&mut self) -> Result<Expression, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("the expression is nested too deeply".to_owned());
+            return Err(TOO_DEEP.to_owned());
         }
-        let parsed = self.operand();
+        let outer = std::mem::take(&mut self.height);
+        let parsed = self.operand()?;
+        self.height = outer.max(self.height + 1);
         self.depth -= 1;
-        parsed
+        if self.height > MAX_HEIGHT {
+            return Err(TOO_DEEP.to_owned());
+        }
+        Ok(parsed)
     }
 
     fn operand(&mut self) -> Result<Expression, String> {
@@ -45,6 +55,9 @@ impl Parser {
         }
         let mut it = self.atom()?;
         loop {
+            if self.height > MAX_HEIGHT {
+                return Err(TOO_DEEP.to_owned());
+            }
             it = match self.peek().clone() {
                 Token::Mark(".") => {
                     self.next();
@@ -59,6 +72,7 @@ impl Parser {
                 Token::Mark("(") => self.call(it)?,
                 _ => return Ok(it),
             };
+            self.height += 1;
         }
     }
 

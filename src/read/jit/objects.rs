@@ -4,12 +4,12 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zip::ZipArchive;
 
-use crate::graph::{ElemType, Tensor};
+use crate::graph::ElemType;
 use crate::read::pickle::{self, Id, Object, Pickle};
-use crate::read::rebuild::{Storages, declared, rebuilt};
+use crate::read::rebuild::{Rebuilt, Storages, declared, rebuilt};
 use crate::read::zipped;
 
 /// Maximum size of an inflated pickle, in bytes.
@@ -35,7 +35,7 @@ pub enum Stored {
     /// A string.
     Str(Arc<str>),
     /// A tensor with its elements.
-    Tensor(Tensor),
+    Tensor(Rebuilt),
     /// Dtype and sizes of a tensor; the elements of example inputs are not stored.
     Example(ElemType, Vec<i64>),
     /// List or tuple.
@@ -55,6 +55,8 @@ pub struct Objects {
     pub all: Vec<Stored>,
     /// Top-level object.
     pub root: ObjectId,
+    /// Tensors whose storage another tensor uses, too.
+    pub shared: FxHashSet<ObjectId>,
 }
 
 impl Objects {
@@ -82,7 +84,19 @@ pub fn read(
     let (all, known) = (Vec::new(), FxHashMap::default());
     let mut reader = Reader { pickle: &pickle, storages, is_stored, all, known, depth: 0 };
     let root = reader.object(pickle.root)?;
-    Ok(Objects { all: reader.all, root })
+    let shared = shared(&reader.all);
+    Ok(Objects { all: reader.all, root, shared })
+}
+
+/// Returns the tensors whose storage another tensor uses, too.
+fn shared(all: &[Stored]) -> FxHashSet<ObjectId> {
+    let mut users: FxHashMap<&str, Vec<ObjectId>> = FxHashMap::default();
+    for (id, object) in all.iter().enumerate() {
+        if let Stored::Tensor(tensor) = object {
+            users.entry(&tensor.storage).or_default().push(id);
+        }
+    }
+    users.into_values().filter(|users| users.len() > 1).flatten().collect()
 }
 
 struct Reader<'a> {
@@ -198,4 +212,20 @@ impl Reader<'_> {
 
 fn unsupported(what: &str) -> Stored {
     Stored::Unsupported(format!("it contains {}", what.replacen(' ', ".", 1)).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Tensor;
+
+    #[test]
+    fn tensors_on_one_storage_are_shared() {
+        let tensor = |storage: &str| {
+            let tensor = Tensor::int64s(vec![1], &[0]);
+            Stored::Tensor(Rebuilt { tensor, strides: vec![1], storage: storage.into() })
+        };
+        let all = [tensor("0"), Stored::None, tensor("1"), tensor("0")];
+        assert_eq!(shared(&all), FxHashSet::from_iter([0, 3]));
+    }
 }

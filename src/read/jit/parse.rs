@@ -14,8 +14,9 @@ const MAX_BLOCKS: usize = 64;
 /// # Errors
 /// The line and the first fault, as a clause.
 pub fn file(path: &str, text: &str) -> Result<File, (u32, String)> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, blocks: 0 };
-    let mut file = File { path: path.into(), text: text.into(), ..File::default() };
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, height: 0, blocks: 0 };
+    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
+    let mut file = File { path: path.into(), text: text.into(), lines, ..File::default() };
     while *parser.peek() != Token::End {
         let parsed = match parser.peek().clone() {
             Token::Name(word) if &*word == "class" => {
@@ -37,6 +38,8 @@ pub(super) struct Parser {
     at: usize,
     /// Nesting of the current expression.
     pub(super) depth: usize,
+    /// Bound of the height of the expressions that were parsed in the current one.
+    pub(super) height: usize,
     /// Nesting of the current block.
     blocks: usize,
 }
