@@ -125,7 +125,7 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
         "angle" | "istft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" | "fft_hfft" | "fft_hfft2"
         | "fft_hfftn" => own().filter(|elem| !whole(*elem)).map(real),
         name if name.starts_with("fft_") && !name.ends_with("shift") => own().and_then(complex),
-        "square" if own() == Some(ElemType::Bool) => None,
+        "square" => own().filter(|elem| *elem != ElemType::Bool),
         name if is_among(WIDE, name) => {
             own().filter(|elem| matches!(elem, ElemType::Float | ElemType::Double))
         }
@@ -280,6 +280,7 @@ mod tests {
         assert_eq!(of("frexp", &[(Float, 1)], &[], 2), [None, None]);
         assert_eq!(one("ldexp", &[(Int64, 1), (Int64, 1)], &[]), Some(Float));
         assert_eq!(one("square", &[(Bool, 1)], &[]), None);
+        assert_eq!(one("square", &[(Int32, 1)], &[]), Some(Int32));
         assert_eq!(one("an_operator_of_the_future", &[(Float, 1)], &[]), None);
     }
 }

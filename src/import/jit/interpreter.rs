@@ -24,7 +24,7 @@ const MAX_STEPS: usize = 2_000_000;
 pub const MAX_MEMBERS: usize = 1 << 20;
 
 /// Maximum number of nodes or values of the program.
-const MAX_VALUES: usize = 1 << 19;
+const MAX_VALUES: usize = 1 << 17;
 
 /// Maximum nesting of expressions, statements and calls that are being evaluated.
 const MAX_NESTING: usize = 1000;

@@ -103,7 +103,7 @@ impl Interpreter<'_> {
     /// # Errors
     /// Returns the reason why no further copies are made.
     pub fn snapshot(&mut self) -> Result<Snapshot, &'static str> {
-        self.charge(self.recorder.trace.nodes.len() + self.recorder.trace.values.len())?;
+        self.charge(4 * (self.recorder.trace.nodes.len() + self.recorder.trace.values.len()))?;
         Ok(Snapshot {
             recorder: self.recorder.clone(),
             lifted: self.lifted.clone(),
