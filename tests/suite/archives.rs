@@ -239,7 +239,7 @@ fn code_that_grows_without_bound_is_refused() {
     let sandbox = Sandbox::new(&[]);
     write(&sandbox, &format!("x: Tensor) -> Tensor:\n    y = x{}\n    return x\n", ".a".repeat(300_000)));
     let (status, messages, _) = converted(&sandbox, "net.pt", &["x=batch,4"]);
-    assert!(status == 2 && messages.contains("line 4: the expression is nested too deeply"), "{messages}");
+    assert!(status == 2 && messages.contains("line 5: the expression is nested too deeply"), "{messages}");
 }
 
 #[test]
