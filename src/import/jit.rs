@@ -6,7 +6,6 @@
 //! follow from PyTorch's rules (`dtype`), and their shapes from the operators (`shapes`, `oracle`).
 
 mod branch;
-mod container;
 mod conversion;
 mod decomposed;
 mod dtype;

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::container::{List, MERGED};
 use super::fault::Fault;
 use super::interpreter::{Flow, Interpreter, Variables};
 use super::item::Item;
+use super::item::{List, MERGED};
 use super::recorder::{dim_of, tensor};
 use crate::graph::{ElemType, Tensor};
 use crate::read::jit::ast::Statement;

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::container::{Dict, List, STORED};
 use super::fault::Fault;
 use super::interpreter::{Interpreter, Variables};
 use super::item::Item;
+use super::item::{Dict, List, STORED};
 use crate::read::jit::ast::Expression;
 use crate::read::jit::objects::{ObjectId, Stored};
 use crate::torch::Type;

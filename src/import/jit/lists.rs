@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::container::{Dict, State};
 use super::expression::tuple;
 use super::fault::Fault;
 use super::interpreter::{Interpreter, MAX_MEMBERS};
 use super::item::Item;
+use super::item::{Dict, State};
 
 impl Interpreter<'_> {
     /// Applies an operator to lists, dictionaries or strings; `None` if it is another operator.
