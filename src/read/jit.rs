@@ -11,6 +11,7 @@ mod expression;
 mod lexer;
 pub mod objects;
 pub mod parse;
+mod parser;
 
 use std::sync::Arc;
 

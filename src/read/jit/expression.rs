@@ -1,8 +1,8 @@
 //! Parser of the expressions of TorchScript code.
 
 use super::ast::Expression;
-use super::lexer::Token;
-use super::parse::Parser;
+use super::lexer::{Token, shown};
+use super::parser::Parser;
 
 /// Maximum nesting of expressions.
 const MAX_DEPTH: usize = 100;
@@ -142,19 +142,5 @@ impl Parser {
             }
         }
         Ok(Expression::Call(Box::new(callee), given, named))
-    }
-}
-
-/// Describes a token for a message.
-pub(super) fn shown(token: &Token) -> String {
-    match token {
-        Token::Name(name) => format!("`{name}`"),
-        Token::Int(int) => format!("`{int}`"),
-        Token::Float(float) => format!("`{float}`"),
-        Token::Str(text) => format!("the string \"{text}\""),
-        Token::Mark(mark) => format!("`{mark}`"),
-        Token::Newline => "the end of the line".to_owned(),
-        Token::Indent | Token::Dedent => "a change of the indentation".to_owned(),
-        Token::End => "the end of the file".to_owned(),
     }
 }

@@ -171,6 +171,20 @@ fn string(text: &str) -> Result<(Token, usize), String> {
     Err("a string does not end on its line".to_owned())
 }
 
+/// Describes a token for a message.
+pub(super) fn shown(token: &Token) -> String {
+    match token {
+        Token::Name(name) => format!("`{name}`"),
+        Token::Int(int) => format!("`{int}`"),
+        Token::Float(float) => format!("`{float}`"),
+        Token::Str(text) => format!("the string \"{text}\""),
+        Token::Mark(mark) => format!("`{mark}`"),
+        Token::Newline => "the end of the line".to_owned(),
+        Token::Indent | Token::Dedent => "a change of the indentation".to_owned(),
+        Token::End => "the end of the file".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::ast::{Class, Expression, File, Function, Kind, Param, Statement};
-use super::expression::shown;
-use super::lexer::{Token, tokens};
+use super::lexer::{Token, shown, tokens};
+use super::parser::Parser;
 
 /// Maximum nesting of blocks.
 const MAX_BLOCKS: usize = 64;
@@ -14,7 +14,7 @@ const MAX_BLOCKS: usize = 64;
 /// # Errors
 /// The line and the first fault, as a clause.
 pub fn file(path: &str, text: &str) -> Result<File, (u32, String)> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, height: 0, blocks: 0 };
+    let mut parser = Parser::new(tokens(text)?);
     let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
     let mut file = File { path: path.into(), text: text.into(), lines, ..File::default() };
     while *parser.peek() != Token::End {
@@ -32,81 +32,7 @@ pub fn file(path: &str, text: &str) -> Result<File, (u32, String)> {
     Ok(file)
 }
 
-/// Parser with its position.
-pub(super) struct Parser {
-    tokens: Vec<(Token, u32)>,
-    at: usize,
-    /// Nesting of the current expression.
-    pub(super) depth: usize,
-    /// Bound of the height of the expressions that were parsed in the current one.
-    pub(super) height: usize,
-    /// Nesting of the current block.
-    blocks: usize,
-}
-
 impl Parser {
-    /// Returns the current token.
-    pub(super) fn peek(&self) -> &Token {
-        self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
-    }
-
-    /// Returns the line of the current token.
-    fn line(&self) -> u32 {
-        self.tokens.get(self.at).or(self.tokens.last()).map_or(0, |(_, line)| *line)
-    }
-
-    /// Returns the current token, and skips it.
-    pub(super) fn next(&mut self) -> Token {
-        let token = self.peek().clone();
-        self.at += 1;
-        token
-    }
-
-    /// Returns true if the current token is this mark.
-    pub(super) fn is_at(&self, mark: &str) -> bool {
-        matches!(self.peek(), Token::Mark(one) if *one == mark)
-    }
-
-    /// Skips a mark; returns false if another token follows.
-    pub(super) fn take(&mut self, mark: &str) -> bool {
-        let found = self.is_at(mark);
-        self.at += usize::from(found);
-        found
-    }
-
-    /// Skips a mark, which must be the current token.
-    pub(super) fn expect(&mut self, mark: &'static str) -> Result<(), String> {
-        match self.take(mark) {
-            true => Ok(()),
-            false => Err(format!("`{mark}` is expected before {}", shown(self.peek()))),
-        }
-    }
-
-    /// Skips a name, and returns it.
-    pub(super) fn name(&mut self) -> Result<Arc<str>, String> {
-        match self.peek().clone() {
-            Token::Name(name) => {
-                self.at += 1;
-                Ok(name)
-            }
-            other => Err(format!("a name is expected before {}", shown(&other))),
-        }
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Token::Name(name) if &**name == word)
-    }
-
-    fn end_line(&mut self) -> Result<(), String> {
-        match self.next() {
-            Token::Newline => Ok(()),
-            other => {
-                self.at -= 1;
-                Err(format!("{} is not expected", shown(&other)))
-            }
-        }
-    }
-
     fn class(&mut self) -> Result<(Arc<str>, Class), String> {
         self.at += 1;
         let name = self.name()?;
