@@ -201,7 +201,6 @@ impl Scope<'_> {
             "ints" => self.cx.ints(at).map(Value::Ints),
             "int" => int(self.cx.int_scalar(at)),
             "reals" => self.cx.const_floats(at).map(Value::Reals),
-            "is_const" => Some(Value::Answer(decided(self.cx.fact(at)?.is_const()))),
             _ => None,
         }
     }
