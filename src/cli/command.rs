@@ -172,7 +172,7 @@ fn run<A: Parser>(
 /// Runs `work` and turns a panic into a failure.
 fn guarded<T>(tool: &str, work: impl FnOnce() -> T) -> Result<T, Failure> {
     crash::install_hook();
-    crash::guard(work).map_err(|what| Failure::new(format!("{tool} failed: {what}; please report this")))
+    crash::guard(work).map_err(|what| Failure::internal(tool, what))
 }
 
 /// Parses the arguments. Errors omit the usage line of the command.

@@ -55,6 +55,11 @@ impl Failure {
         Failure(unwritable(path, error))
     }
 
+    /// Returns the failure for a fault of a tool itself.
+    pub fn internal(tool: &str, what: impl Display) -> Self {
+        Failure(format!("{tool} failed: {what}; please report this"))
+    }
+
     /// Returns the message.
     pub fn message(&self) -> &str {
         &self.0

@@ -120,16 +120,22 @@ pub fn is_list_of_others(parameter: &Parameter, source: &str) -> bool {
     let Some(annotation) = parameter.annotation.map(|annotation| text(annotation, source)) else {
         return false;
     };
-    let kind = annotation.split('[').next().map_or("", |kind| kind.rsplit('.').next().unwrap_or(kind));
-    matches!(kind, "List" | "list" | "Tuple" | "tuple" | "Sequence") && !annotation.contains("Tensor")
+    matches!(container(annotation), "List" | "list" | "Tuple" | "tuple" | "Sequence")
+        && !annotation.contains("Tensor")
+}
+
+/// Returns the name of a container type, such as `List` of `typing.List[int]`.
+fn container(annotation: &str) -> &str {
+    let path = annotation.split('[').next().unwrap_or(annotation);
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// Returns true for `Dict[str, torch.Tensor]` and similar annotations.
 fn is_mapping_of_tensors(annotation: &str) -> bool {
     let inside = annotation.strip_suffix(']').and_then(|of| of.split_once('['));
-    let kind = inside.map_or("", |(kind, _)| kind.rsplit('.').next().unwrap_or(kind));
     let values = inside.and_then(|(_, of)| of.strip_prefix("str,")).map_or("", str::trim);
-    matches!(kind, "Dict" | "dict" | "Mapping") && matches!(values, "Tensor" | "torch.Tensor")
+    matches!(container(annotation), "Dict" | "dict" | "Mapping")
+        && matches!(values, "Tensor" | "torch.Tensor")
 }
 
 /// Guesses the kind of a parameter from its uses in the function body.

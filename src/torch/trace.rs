@@ -161,6 +161,23 @@ impl Node {
 }
 
 impl Trace {
+    /// Returns a complete trace without nodes.
+    pub fn new(origin: Origin) -> Self {
+        Trace {
+            origin,
+            title: Arc::from(""),
+            class: None,
+            body: BlockId(0),
+            ranges: Vec::new(),
+            output_keys: Vec::new(),
+            complete: true,
+            text: Arc::from(""),
+            nodes: Vec::new(),
+            values: Vec::new(),
+            blocks: vec![Block::default()],
+        }
+    }
+
     /// Returns a node by its id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]

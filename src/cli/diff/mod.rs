@@ -50,8 +50,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let (a, b) = (ready(&first)?, ready(&second)?);
     progress.phase("comparing");
     let compared = crash::guard(|| compare(&a, &b, catalog.applied(false)));
-    let comparison =
-        compared.map_err(|what| Failure::new(format!("onnx-diff failed: {what}; please report this")))?;
+    let comparison = compared.map_err(|what| Failure::internal("onnx-diff", what))?;
     if args.run {
         progress.phase("running both models");
     }

@@ -262,8 +262,7 @@ impl Task<'_> {
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, rules));
-        let mut outcome =
-            outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+        let mut outcome = outcome.map_err(|what| Failure::internal("onnx-fix", what))?;
         outcome.changed |= is_imported;
         done.say(&source.name, &outcome.findings, args);
         if outcome.findings.iter().any(|finding| finding.level == Level::Error) {

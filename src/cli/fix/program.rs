@@ -40,12 +40,12 @@ pub fn imported(
         Err(refused) => return Ok(Err(refused)),
     };
     let model = crash::guard(|| import(&program, rules));
-    let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    let model = model.map_err(|what| Failure::internal("onnx-fix", what))?;
     let (name, form) = (Arc::from(name), ModelFormat::Binary);
     Ok(match model {
         Ok((model, remarks)) => {
             if let Some(fault) = undefined_uses(&model).first() {
-                return Err(Failure::new(format!("onnx-fix failed: {fault}; please report this")));
+                return Err(Failure::internal("onnx-fix", fault));
             }
             let findings = [findings, remarks].concat();
             Ok(ModelFile { name, model, findings, form, folders, bytes })
@@ -75,8 +75,7 @@ fn archived(
         Err(why) => return Ok(Err((vec![jit::unreadable(&why)], Status::Failed))),
     };
     let program = crash::guard(|| scripted(&archive, shapes, rules));
-    let program =
-        program.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    let program = program.map_err(|what| Failure::internal("onnx-fix", what))?;
     Ok(program.map(|program| (program, Vec::new())).map_err(|blockers| (blockers, Status::Found)))
 }
 

@@ -9,8 +9,8 @@ use crate::diag::SourcePlace;
 use crate::graph::dim::Dim;
 use crate::graph::{ElemType, Tensor};
 use crate::torch::{
-    Argument, Block, BlockId, Definition, Input, Node, NodeId, Op, Origin, Size, TensorType, Trace, Type,
-    Value, ValueId,
+    Argument, BlockId, Definition, Input, Node, NodeId, Op, Origin, Size, TensorType, Trace, Type, Value,
+    ValueId,
 };
 
 /// Recorder of the operators that TorchScript code calls.
@@ -51,19 +51,7 @@ pub struct Recorder {
 impl Recorder {
     /// Returns a recorder of an empty program.
     pub fn new(class: Option<Arc<str>>) -> Self {
-        let trace = Trace {
-            origin: Origin::TorchScript,
-            title: Arc::from(""),
-            class,
-            body: BlockId(0),
-            ranges: Vec::new(),
-            output_keys: Vec::new(),
-            complete: true,
-            text: Arc::from(""),
-            nodes: Vec::new(),
-            values: Vec::new(),
-            blocks: vec![Block::default()],
-        };
+        let trace = Trace { class, ..Trace::new(Origin::TorchScript) };
         Recorder {
             block: trace.body,
             trace,

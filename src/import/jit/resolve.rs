@@ -16,11 +16,9 @@ pub fn resolved(
     given: &[Argument],
     named: &[(Arc<str>, Argument)],
 ) -> Option<(&'static Signature, Vec<Input>)> {
-    let named: Vec<&(Arc<str>, Argument)> =
-        named.iter().filter(|(name, _)| !IGNORED.contains(&&**name)).collect();
+    let named = named.iter().filter(|(name, _)| !IGNORED.contains(&&**name));
     // Signatures do not have memory formats, which only affect whether a result shares its elements.
-    let format = named.iter().find(|(name, _)| &**name == "memory_format");
-    let named: Vec<_> = named.iter().filter(|(name, _)| &**name != "memory_format").copied().collect();
+    let (formats, named): (Vec<_>, Vec<_>) = named.partition(|(name, _)| &**name == "memory_format");
     let accepts =
         |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
     // The code omits arguments only if they are defaults, so the overload with the fewest parameters is meant.
@@ -35,7 +33,7 @@ pub fn resolved(
     };
     let found = best(false).or_else(|| best(true))?;
     let mut inputs = arguments(trace, found, given, &named, true)?;
-    if let Some((_, format)) = format
+    if let Some((_, format)) = formats.first()
         && !matches!(format, Argument::None | Argument::Int(0))
     {
         inputs.push(Input { name: Some("memory_format".into()), argument: format.clone() });

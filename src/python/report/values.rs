@@ -33,15 +33,17 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     }
 }
 
+fn becomes_constant(call: &str) -> String {
+    format!("`{call}` becomes a constant: the graph keeps the elements that it has during the export")
+}
+
 /// Returns the finding about a tensor created from the elements of other tensors.
 pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: by_origin(origin, Level::Warning),
-        message: format!(
-            "`{call}` becomes a constant: the graph keeps the elements that it has during the export"
-        ),
+        message: becomes_constant(&call),
         note: "the new tensor copies the elements of its source at trace time",
         help: kept("them tensors", statement, node, write, source),
     }
@@ -187,9 +189,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level,
-        message: format!(
-            "`{call}` becomes a constant: the graph keeps the elements that it has during the export"
-        ),
+        message: becomes_constant(&call),
         note: "NumPy values are not traced; if they or their sizes depend on the input, they are fixed to those of \
                the example",
         help: match torch {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field};
+use super::super::syntax::{children, field, within};
 use super::calls::Args;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
@@ -339,6 +339,6 @@ const MAX_RECURSION: usize = 4;
 /// Returns true if a function contains `yield`.
 fn is_generator(function: Node) -> bool {
     let body = field(function, "body");
-    let inner = body.map(super::super::syntax::within).unwrap_or_default();
+    let inner = body.map(within).unwrap_or_default();
     function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
 }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, everything, field, one_line, text, within};
+use super::super::syntax::{children, everything, field, line, one_line, text, within};
 use super::machine::Machine;
 use super::state_flow::{Flow, follow, is_attribute, is_data};
 use super::value::Value;
@@ -51,7 +51,7 @@ impl<'t> Machine<'t> {
                 one_line(write, source)
             );
             let mut finding = rule_ids::IN_PLACE_VIEW_LOST.at(Level::Warning).finding(message, place);
-            if super::super::syntax::line(read) != super::super::syntax::line(write) {
+            if line(read) != line(write) {
                 finding = finding.related(Place::Source(self.place(file, read)), "read here");
             }
             self.tell([finding

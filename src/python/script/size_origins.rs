@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{Arguments, children, text};
+use super::super::syntax::{Arguments, children, field, text};
 use super::calls::Args;
 use super::machine::Machine;
 use super::record::SizeOrigin;
@@ -88,9 +88,9 @@ impl<'t> Machine<'t> {
         call: Node<'t>,
     ) -> Option<Node<'t>> {
         let source = self.source(function.file);
-        let parameters = super::super::syntax::field(function.node, "parameters")?;
+        let parameters = field(function.node, "parameters")?;
         let is_named = |node: &Node<'t>| {
-            let inner = super::super::syntax::field(*node, "name")
+            let inner = field(*node, "name")
                 .or_else(|| (node.kind() == "typed_parameter").then(|| children(*node).first().copied())?)
                 .unwrap_or(*node);
             text(inner, source) == name

@@ -20,7 +20,7 @@ use crate::torch::{
 /// The program is invalid; the reason is a clause for a message.
 pub fn lower(program: &Program) -> Result<(Trace, Vec<Update>), String> {
     let module = &program.graph_module;
-    let mut lowering = Lowering { trace: empty_trace(), names: FxHashMap::default() };
+    let mut lowering = Lowering { trace: Trace::new(Origin::Export), names: FxHashMap::default() };
     lowering.graph(&module.graph, BlockId(0), 0)?;
     let Lowering { mut trace, .. } = lowering;
     let updates = apply_signature(&mut trace, &module.signature);
@@ -36,22 +36,6 @@ pub fn lower(program: &Program) -> Result<(Trace, Vec<Update>), String> {
         root_call.and_then(|call| dict_keys(&call.signature.as_ref()?.out_spec)).unwrap_or_default();
     trace.link_users();
     Ok((trace, updates))
-}
-
-fn empty_trace() -> Trace {
-    Trace {
-        origin: Origin::Export,
-        title: Arc::from(""),
-        class: None,
-        body: BlockId(0),
-        ranges: Vec::new(),
-        output_keys: Vec::new(),
-        complete: true,
-        text: Arc::from(""),
-        nodes: Vec::new(),
-        values: Vec::new(),
-        blocks: vec![Block::default()],
-    }
 }
 
 /// Marks lifted inputs, removes all outputs but user outputs, and returns the mutations of inputs.

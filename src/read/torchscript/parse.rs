@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Parsed {
         scopes: FxHashMap::default(),
         open: vec![BlockId(0)],
         unread: Vec::new(),
-        trace: empty_trace(),
+        trace: Trace::new(Origin::TorchScript),
     };
     let has_return = parser.graph();
     let Parser { cursor, mut trace, mut unread, .. } = parser;
@@ -38,22 +38,6 @@ pub fn parse(text: &str) -> Parsed {
     unread.retain(|&at| at < length);
     trace.link_users();
     Parsed { trace, length, unread: unread.first().map(|&first| (first, unread.len())) }
-}
-
-fn empty_trace() -> Trace {
-    Trace {
-        origin: Origin::TorchScript,
-        title: Arc::from(""),
-        class: None,
-        body: BlockId(0),
-        ranges: Vec::new(),
-        output_keys: Vec::new(),
-        complete: false,
-        text: Arc::from(""),
-        nodes: Vec::new(),
-        values: Vec::new(),
-        blocks: vec![Block::default()],
-    }
 }
 
 fn end_of_last_node(text: &str, trace: &Trace) -> usize {
