@@ -128,6 +128,7 @@ pub(super) fn with_call<T>(
         inputs: &inputs,
         outputs: usize::from(call.outputs),
         bounds: &scope.bounds,
+        runs: false,
     })
 }
 

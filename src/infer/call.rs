@@ -54,6 +54,8 @@ pub struct OpCall<'a> {
     pub outputs: usize,
     /// Ranges of the symbols in the facts.
     pub bounds: &'a Bounds,
+    /// True if the call runs whenever the model does; false if that is unknown, as in the branch of an `If`.
+    pub runs: bool,
 }
 
 /// Infers the facts of all outputs, and the faults that prevent the call from running.

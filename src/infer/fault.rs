@@ -140,16 +140,6 @@ impl fmt::Display for Expected {
 }
 
 impl Fault {
-    /// Returns true if the fault is a position outside a sequence, or a sequence without elements.
-    ///
-    /// Such calls fail only if they run, and a condition often guards them.
-    pub(super) fn is_of_sequence(&self) -> bool {
-        matches!(
-            self,
-            Fault::Value { name: "input_sequence", .. } | Fault::Constraint { name: "position", .. }
-        )
-    }
-
     /// Returns the inputs that the fault concerns.
     pub fn inputs(&self) -> Vec<usize> {
         match self {

@@ -110,6 +110,7 @@ impl Scope<'_> {
             "version" => Some(Value::Int(Dim::known(self.cx.since()))),
             "inputs" => known(self.cx.inputs()),
             "outputs" => known(self.cx.outs.len()),
+            "runs" => Some(Value::Answer(decided(self.cx.runs()))),
             "len" => match arg(0)? {
                 Value::Ints(ints) => known(ints.len()),
                 Value::Reals(reals) => known(reals.len()),

@@ -122,4 +122,16 @@ mod tests {
         let split = "g (float[4] x) => (a, b) <int64[0] sizes = {}> { a, b = Split(x, sizes) }";
         check_faults(&format!("<ir_version: 8, opset_import: [\"\" : 17]> {split}"), &[]);
     }
+
+    #[test]
+    fn branches_of_an_if_may_violate_what_holds_only_when_the_node_runs() {
+        let header = "<ir_version: 8, opset_import: [\"\" : 18]>";
+        let split = "a, b, c, d = Split <num_outputs = 4> (x)";
+        let fault = "`num_outputs` must be so small that elements remain for each output";
+        check_faults(&format!("{header} g (float[5] x) => (a) {{ {split} }}"), &[fault]);
+        let branches = format!(
+            "then_branch = t () => (a) {{ {split} }}, else_branch = e () => (e) {{ e = Identity (x) }}"
+        );
+        check_faults(&format!("{header} g (float[5] x, bool p) => (y) {{ y = If (p) <{branches}> }}"), &[]);
+    }
 }

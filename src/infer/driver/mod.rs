@@ -324,6 +324,7 @@ impl<'m> Driver<'m> {
             inputs: &inputs,
             outputs,
             bounds: &self.bounds,
+            runs: self.guarded == 0,
         };
         let in_loop = self.loops > 0;
         let (symbols, model) = (&mut self.symbols, self.model);
@@ -333,8 +334,7 @@ impl<'m> Driver<'m> {
         answer
     }
 
-    fn report(&mut self, node: NodeId, mut faults: Vec<Fault>) {
-        faults.retain(|fault| self.guarded == 0 || !fault.is_of_sequence());
+    fn report(&mut self, node: NodeId, faults: Vec<Fault>) {
         if !faults.is_empty() {
             self.faults.entry(node).or_default().extend(faults);
         }

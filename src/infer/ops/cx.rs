@@ -48,6 +48,11 @@ impl<'c> Cx<'c> {
         self.call.bounds
     }
 
+    /// Returns true if the call runs whenever the model does.
+    pub fn runs(&self) -> bool {
+        self.call.runs
+    }
+
     /// Returns the `since_version` of the schema, or the opset version if there is no schema.
     pub fn since(&self) -> i64 {
         self.schema.map_or(self.call.opset, |schema| schema.since.into())

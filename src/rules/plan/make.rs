@@ -52,6 +52,7 @@ impl<'a, H: Host> Env<'a, H> {
             inputs: &facts,
             outputs: outputs.len(),
             bounds: self.host.bounds(),
+            runs: false,
         };
         transfer(&call, &mut NoSymbols).0
     }

@@ -25,6 +25,7 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
             inputs: &inputs,
             outputs: node.outputs.len(),
             bounds: host.bounds(),
+            runs: false,
         };
         let (facts, faults) = transfer(&call, &mut NoSymbols);
         if !faults.is_empty() {
