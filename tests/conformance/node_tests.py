@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnx
 
 from . import tools, values
@@ -13,6 +14,9 @@ from . import tools, values
 # The outputs of these operators are random, so they cannot be compared with the stored ones.
 RANDOM_OPERATORS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
                     "RandomUniformLike"}
+# Relative tolerance of float16 results: two units in the last place. onnx allows 1e-3, about one unit, for all floats, but
+# the kernel of Attention in ONNX Runtime 1.31 differs by 1.23e-3 from the stored outputs of test_attention_4d_causal_fp16.
+HALF_ROUNDING = 2 * 2**-10
 
 
 @dataclass(frozen=True)
@@ -70,5 +74,11 @@ def _node_test(case, folder) -> NodeTest:
         path.write_bytes(content)
     inputs, outputs = case.data_sets[0]
     names = [value.name for value in case.model.graph.input]
-    return NodeTest(case.name, case.model, path, dict(zip(names, map(values.plain, inputs), strict=True)),
-                    [values.plain(value) for value in outputs], case.rtol, case.atol)
+    expected = [values.plain(value) for value in outputs]
+    rtol = max(case.rtol, HALF_ROUNDING) if any(_is_half(value) for value in expected) else case.rtol
+    return NodeTest(case.name, case.model, path, dict(zip(names, map(values.plain, inputs), strict=True)), expected, rtol,
+                    case.atol)
+
+
+def _is_half(value) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float16
