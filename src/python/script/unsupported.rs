@@ -17,6 +17,28 @@ pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does n
 /// First opset at which the tracing exporter supports an operator.
 const OPSETS: &str = include_str!("torch/opsets.tsv");
 
+/// `x & y` of integers; opset 18 has an operator for it.
+pub const BITWISE_AND: &str = "`&` of integers";
+/// `x | y` of integers.
+pub const BITWISE_OR: &str = "`|` of integers";
+/// `x ^ y` of integers.
+pub const BITWISE_XOR: &str = "`^` of integers";
+/// `~x` of integers.
+pub const BITWISE_NOT: &str = "`~` of integers";
+/// A `scatter_add` that adds to an element twice; opset 16 has an operator for it.
+pub const REPEATED_SCATTER: &str = "more than one `scatter_add` to an element";
+/// An `index_put` that adds to an element twice.
+pub const REPEATED_PUT: &str = "more than one addition to an element by `index_put`";
+/// A `scatter_reduce` of a mean.
+pub const SCATTERED_MEAN: &str = "`scatter_reduce` with `reduce=\"mean\"`";
+/// A `scatter_reduce` without the elements of its operand.
+pub const SCATTERED_ONLY: &str = "`scatter_reduce` with `include_self=False`";
+/// An interpolation to the nearest element, as image libraries round.
+pub const NEAREST_EXACT: &str = "`interpolate` with the mode \"nearest-exact\"";
+/// An interpolation with a low-pass filter.
+pub const ANTIALIASED: &str = "`interpolate` with `antialias=True`";
+/// An LSTM with `proj_size`.
+pub const PROJECTED: &str = "an LSTM with `proj_size`";
 /// The fused path of a Transformer encoder.
 pub const FAST_ENCODER: &str = "the fused path that a Transformer encoder takes without gradients";
 /// An `index_add` whose index contains a row twice.
@@ -36,8 +58,18 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns false if the running model may have branched away from the current statement.
-    fn is_certain(&self) -> bool {
+    pub fn is_certain(&self) -> bool {
         let (doubt, count) = self.model_start;
+        self.runs_certainly(doubt, count)
+    }
+
+    /// Returns false if the script may have branched away from the current statement.
+    pub fn is_unconditional(&self) -> bool {
+        self.runs_certainly(0, 0)
+    }
+
+    /// Returns true if at most `doubt` enclosing branches, and no frame from `count` on, may be left.
+    fn runs_certainly(&self, doubt: u32, count: usize) -> bool {
         let stays = |frame: &Frame| {
             let is_in_loop =
                 |(breaks, continues): &(Vec<_>, Vec<_>)| breaks.is_empty() && continues.is_empty();
@@ -80,11 +112,7 @@ impl<'t> Machine<'t> {
                 "tracing" => ("tracing exporter", is_unsupported(&operator.name, "dynamo")),
                 _ => ("exporter", is_unsupported(&operator.name, "tracing")),
             };
-            let shown = if operator.name.contains(' ') {
-                operator.name.clone()
-            } else {
-                format!("`{}`", operator.name)
-            };
+            let shown = shown(&operator.name);
             let help = match (other, exporter) {
                 (true, _) => "use other operators, or compute the result outside of the model",
                 (false, "tracing") => "export with `dynamo=True`, or use other operators",
@@ -96,7 +124,8 @@ impl<'t> Machine<'t> {
         for operator in operators {
             let Some((opset, first)) = opset.zip(first_opset(&operator.name)) else { continue };
             if first > opset {
-                let what = format!("the tracing exporter supports `{}` from opset {first} on", operator.name);
+                let shown = shown(&operator.name);
+                let what = format!("the tracing exporter supports {shown} from opset {first} on");
                 let help = format!("use `opset_version={first}` instead of {opset}");
                 self.tell_operator(call, operator, what, &help);
             }
@@ -131,7 +160,9 @@ impl<'t> Machine<'t> {
             }
             inner = outer;
         }
-        false
+        // The exporter removes operators on which only a condition depends.
+        let ends = ["if_statement", "elif_clause", "while_statement", "assert_statement"];
+        inner.parent().is_some_and(|outer| ends.contains(&outer.kind()))
     }
 
     fn tell_operator(&mut self, call: &ExportCall<'t>, operator: &Operator<'t>, message: String, help: &str) {
@@ -140,14 +171,13 @@ impl<'t> Machine<'t> {
         }
         let place = self.place(operator.file, operator.node);
         let outer = self.place(call.file, call.node);
-        let here = if operator.file == 0 { place.clone() } else { outer.clone() };
-        let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(here));
+        let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(place.clone()));
         let note = match operator.name.as_str() {
-            REPEATED_INDEX => "the file keeps only one of the additions",
+            REPEATED_INDEX | REPEATED_SCATTER | REPEATED_PUT => "the file keeps only one of the additions",
             _ => "the export raises",
         };
         finding = finding.note(note).help(help);
-        if operator.file == 0 && outer.line != place.line {
+        if operator.file != call.file || outer.line != place.line {
             finding = finding.related(Place::Source(outer), "exported here");
         }
         self.tell([finding]);
@@ -160,10 +190,17 @@ const NUMBERS: [&str; 8] = ["float", "int", "bool", "len", "print", "item", "tol
 /// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;
 
+/// Returns the name of a function in backticks, or a description.
+fn shown(name: &str) -> String {
+    if name.contains(' ') { name.to_owned() } else { format!("`{name}`") }
+}
+
 fn is_unsupported(name: &str, exporter: &str) -> bool {
     match name {
         UNEVEN_MAXIMUM => return true,
-        UNEVEN_AVERAGE | FAST_ENCODER | REPEATED_INDEX | COMPLEX_STFT => return exporter == "tracing",
+        UNEVEN_AVERAGE | FAST_ENCODER | REPEATED_INDEX | REPEATED_PUT | COMPLEX_STFT | BITWISE_OR
+        | BITWISE_XOR | BITWISE_NOT | SCATTERED_MEAN | SCATTERED_ONLY | NEAREST_EXACT | ANTIALIASED
+        | PROJECTED => return exporter == "tracing",
         _ => {}
     }
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
@@ -173,6 +210,11 @@ fn is_unsupported(name: &str, exporter: &str) -> bool {
 
 /// Returns the first opset at which the tracing exporter writes an operator, if it is above 9.
 fn first_opset(name: &str) -> Option<i64> {
+    match name {
+        BITWISE_AND => return Some(18),
+        REPEATED_SCATTER => return Some(16),
+        _ => {}
+    }
     let rows = OPSETS.lines().filter_map(|line| line.split_once('\t'));
     let mut rows = rows.filter(|(_, names)| names.split(' ').any(|known| known == name));
     rows.next()?.0.parse().ok()

@@ -9,6 +9,7 @@ use super::super::record::Taken;
 use super::super::tensor::{Dim, Tensor, differ, shown};
 use super::super::unsupported::FAST_ENCODER;
 use super::super::value::Value;
+use super::attention_shapes::Attention;
 use crate::diag::counted;
 
 impl<'t> Machine<'t> {
@@ -177,6 +178,13 @@ impl<'t> Machine<'t> {
             self.same_dtype("MultiheadAttention", &[x, &weight], args.node)?;
         }
         self.check_memory(layer, x, args)?;
+        if let Some(Value::Tensor(key)) = args.get(1, "key") {
+            let batch_first = self.truth(&self.setting(layer, "batch_first"));
+            let heads = self.setting(layer, "num_heads").int();
+            let sizes = Attention::of(x, key, batch_first, heads);
+            let masks = ((5, "attn_mask"), (3, "key_padding_mask"));
+            self.check_masks("MultiheadAttention", sizes, masks.0, masks.1, args)?;
+        }
         let memory = |value: Option<&Value<'t>>| value.and_then(Value::tensor).map(|tensor| tensor.memory);
         let (key, value) = (args.get(1, "key").cloned(), memory(args.get(2, "value")));
         if let Some(Value::Tensor(key)) = &key
@@ -244,6 +252,9 @@ impl<'t> Machine<'t> {
         if batch_first == Some(true) && even_heads && x.rank() == Some(3) && self.is_without_gradients() {
             self.executed(FAST_ENCODER, args.node);
         }
+        let sizes = Attention::of(x, x, batch_first, self.setting(&inner, "nhead").int());
+        let mask = if name == "TransformerEncoder" { "mask" } else { "src_mask" };
+        self.check_masks(name, sizes, (1, mask), (2, "src_key_padding_mask"), args)?;
         self.attend(x, batch_first, args);
         Ok(Value::Tensor(Rc::new(self.derived(x))))
     }
@@ -265,6 +276,27 @@ impl<'t> Machine<'t> {
         self.sequence_of(&inner, name, x, args)?;
         self.sequence_of(&inner, name, &other, args)?;
         let batch_first = self.truth(&self.setting(&inner, "batch_first"));
+        let heads = self.setting(&inner, "nhead").int();
+        let sizes =
+            |queries: &Tensor<'t>, keys: &Tensor<'t>| Attention::of(queries, keys, batch_first, heads);
+        if name == "Transformer" {
+            self.check_batches(name, ("src", "tgt"), (x, &other), batch_first, args)?;
+            self.check_masks(name, sizes(x, x), (2, "src_mask"), (5, "src_key_padding_mask"), args)?;
+            self.check_masks(
+                name,
+                sizes(&other, &other),
+                (3, "tgt_mask"),
+                (6, "tgt_key_padding_mask"),
+                args,
+            )?;
+            let masks = ((4, "memory_mask"), (7, "memory_key_padding_mask"));
+            self.check_masks(name, sizes(&other, x), masks.0, masks.1, args)?;
+        } else {
+            self.check_batches(name, ("tgt", "memory"), (x, &other), batch_first, args)?;
+            self.check_masks(name, sizes(x, x), (2, "tgt_mask"), (4, "tgt_key_padding_mask"), args)?;
+            let masks = ((3, "memory_mask"), (5, "memory_key_padding_mask"));
+            self.check_masks(name, sizes(x, &other), masks.0, masks.1, args)?;
+        }
         self.attend(x, batch_first, args);
         self.attend(&other, batch_first, args);
         let target = if name == "Transformer" { &other } else { x };

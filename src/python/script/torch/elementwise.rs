@@ -8,6 +8,7 @@ use super::super::super::syntax::children;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
+use super::super::unsupported::{BITWISE_AND, BITWISE_NOT, BITWISE_OR, BITWISE_XOR};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -37,9 +38,27 @@ impl<'t> Machine<'t> {
         if operator == "-" {
             self.check_subtraction(left, right, node)?;
         }
+        self.note_bitwise(operator, left, right, node);
         let is_comparison = matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=");
         let divides = operator == "/";
         self.elementwise(&[left.clone(), right.clone()], is_comparison, divides, node)
+    }
+
+    /// Records a bitwise operator on integers.
+    ///
+    /// Operators on booleans are logical, and supported.
+    fn note_bitwise(&mut self, operator: &str, left: &Value<'t>, right: &Value<'t>, node: Node<'t>) {
+        let name = match operator {
+            "&" => BITWISE_AND,
+            "|" => BITWISE_OR,
+            "^" => BITWISE_XOR,
+            _ => return,
+        };
+        let operands = [left.clone(), right.clone()];
+        // `x &= y` writes in place, by other operators.
+        if node.kind() == "binary_operator" && self.promoted(&operands).is_some_and(DType::is_integer) {
+            self.executed(name, node);
+        }
     }
 
     /// Reports a subtraction with an operand that is a boolean tensor, or a literal `True` or `False`.
@@ -187,6 +206,9 @@ impl<'t> Machine<'t> {
         if operator == "-" && tensor.dtype == Some(DType::Bool) {
             let message = "`-` of a boolean tensor raises";
             return Err(self.fault(node, Fault::dtype(message, "invert a mask by `~mask`")));
+        }
+        if operator == "~" && tensor.dtype.is_some_and(DType::is_integer) {
+            self.executed(BITWISE_NOT, node);
         }
         let mut result = tensor.clone();
         result.data = match operator {

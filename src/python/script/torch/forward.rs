@@ -6,6 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{Dim, Tensor, differ, shown};
+use super::super::unsupported::PROJECTED;
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 use crate::diag::counted;
@@ -64,7 +65,9 @@ impl<'t> Machine<'t> {
         args: &Args<'t>,
     ) -> Eval<'t> {
         let node = args.node;
-        self.executed(name, node);
+        let is_projected =
+            name == "LSTM" && self.setting(layer, "proj_size").int().is_some_and(|size| size > 0);
+        self.executed(if is_projected { PROJECTED } else { name }, node);
         self.check_dtypes(name, x, args)?;
         let weight = match self.setting(layer, "weight") {
             Value::Tensor(weight) => Some(weight),

@@ -36,7 +36,7 @@ impl<'t> Machine<'t> {
         };
         let parts = self.index_lists(parts);
         let shape = self.selected(x, &parts, node)?;
-        let unbacked = if self.is_program { unbacked_axis(&parts) } else { None };
+        let unbacked = unbacked_axis(&parts);
         let mut item = Tensor { shape, data: None, unbacked, role: Role::Plain, ..(**x).clone() };
         item.data = match (self.data(x), &x.shape) {
             (Some(data), Some(shape)) => picked(&data, shape, &parts),

@@ -1,6 +1,7 @@
 //! PyTorch: layers, functions and tensor methods, with the shapes, dtypes and devices of their results.
 
 mod attention;
+mod attention_shapes;
 mod axes;
 mod convolution;
 mod create;
@@ -22,6 +23,7 @@ mod numpy;
 mod operators;
 mod reduce;
 mod reshape;
+mod scatter;
 mod select;
 mod sequences;
 pub mod torchvision;

@@ -32,6 +32,11 @@ impl<'t> Machine<'t> {
             "random.integers" => (by_size(self, 2, "size"), DType::Int64),
             "random.default_rng" | "random.RandomState" => return self.instance(GENERATOR, vec![], true),
             "zeros" | "ones" | "empty" => (by_size(self, 0, "shape"), DType::Float64),
+            "hanning" | "hamming" | "blackman" | "bartlett" | "kaiser" => {
+                let count = args.get(0, "M").and_then(Value::int).filter(|count| *count >= 0);
+                return self.array(Some(vec![count]), Some(DType::Float64), args);
+            }
+            "linspace" => (Some(vec![args.get(2, "num").map_or(Some(50), Value::int)]), DType::Float64),
             "array" | "asarray" => {
                 let Some(data) = args.get(0, "object").cloned() else { return Value::Unknown };
                 if let Some(array) = self.array_of_image(&data, args) {
@@ -63,7 +68,10 @@ impl<'t> Machine<'t> {
         let dtype = match args.keyword("dtype").or(if name.starts_with("random") {
             None
         } else {
-            args.get(1, "dtype")
+            match name {
+                "linspace" => args.get(5, "dtype"),
+                _ => args.get(1, "dtype"),
+            }
         }) {
             None => Some(dtype),
             Some(dtype) => numpy_dtype(dtype),

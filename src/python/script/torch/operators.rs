@@ -7,8 +7,8 @@ use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
-use super::super::unsupported::COMPLEX_STFT;
 use super::super::value::Value;
+use super::scatter::recorded_name;
 use crate::diag::counted;
 
 /// Functions of one tensor whose result has its shape and dtype.
@@ -91,8 +91,7 @@ const REDUCTIONS: [&str; 16] = [
 impl<'t> Machine<'t> {
     /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
     pub fn operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
-        let is_complex = args.keyword("return_complex") == Some(&Value::Bool(true));
-        self.executed(if name == "stft" && is_complex { COMPLEX_STFT } else { name }, args.node);
+        self.executed(recorded_name(name, args), args.node);
         if args.open {
             return Ok(Value::Unknown);
         }
@@ -320,20 +319,7 @@ impl<'t> Machine<'t> {
                 None => Ok(Value::Unknown),
             },
             "one_hot" => self.one_hot(x, args.get(1, "num_classes"), args),
-            "gather" | "scatter" | "scatter_add" => match tensor(2, "index") {
-                Some(index) => {
-                    self.indexed(name, x, int(1, "dim"), &index, node)?;
-                    let shape = if name == "gather" { index.shape.clone() } else { x.shape.clone() };
-                    Ok(self.made(shape, x.dtype, &[x]))
-                }
-                None => Ok(Value::Unknown),
-            },
-            "index_add" => {
-                if let Some(index) = tensor(2, "index") {
-                    self.note_repeated(&index, node);
-                }
-                Ok(Value::Tensor(Rc::new(self.derived(x))))
-            }
+            "gather" | "scatter" | "scatter_add" | "index_add" | "index_put" => self.scattered(name, x, args),
             "index_select" => match tensor(2, "index") {
                 Some(index) => {
                     self.index_dtype("the index of `index_select`", &index, node)?;

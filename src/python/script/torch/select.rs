@@ -2,13 +2,10 @@
 
 use std::rc::Rc;
 
-use tree_sitter::Node;
-
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor};
-use super::super::unsupported::REPEATED_INDEX;
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -42,18 +39,8 @@ impl<'t> Machine<'t> {
             _ => (vec![None], x.dtype),
         };
         let mut rows = self.tensor(Some(shape), dtype, x.device.clone());
-        rows.unbacked = self.is_program.then_some(0);
+        rows.unbacked = Some(0);
         Value::Tensor(Rc::new(rows))
-    }
-
-    /// Records an `index_add` whose index contains a row twice.
-    pub fn note_repeated(&mut self, index: &Tensor<'t>, node: Node<'t>) {
-        let Some(data) = self.data(index) else { return };
-        let mut rows = data.to_vec();
-        rows.sort_by(f64::total_cmp);
-        if rows.windows(2).any(|pair| pair[0] == pair[1]) {
-            self.executed(REPEATED_INDEX, node);
-        }
     }
 
     /// Evaluates `one_hot`.

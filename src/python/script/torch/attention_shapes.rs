@@ -1,0 +1,124 @@
+//! Masks and batches that attention layers and Transformers refuse.
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::machine::{Machine, Stop};
+use super::super::tensor::{Dim, Tensor, differ, numel, shown};
+use super::super::value::Value;
+
+/// Sizes of one attention: batch, length of the queries and length of the keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention {
+    pub batch: Dim,
+    pub queries: Dim,
+    pub keys: Dim,
+    pub heads: Dim,
+}
+
+impl Attention {
+    /// Returns the sizes of the attention from `queries` to `keys`, if both have three axes.
+    pub fn of(queries: &Tensor, keys: &Tensor, batch_first: Option<bool>, heads: Dim) -> Option<Self> {
+        let (queries, keys) = (queries.shape.as_ref()?, keys.shape.as_ref()?);
+        let (batch, length) = if batch_first? { (0, 1) } else { (1, 0) };
+        (queries.len() == 3 && keys.len() == 3).then(|| Attention {
+            batch: queries[batch],
+            queries: queries[length],
+            keys: keys[length],
+            heads,
+        })
+    }
+}
+
+impl<'t> Machine<'t> {
+    /// Reports two sequences of different batch sizes.
+    pub fn check_batches(
+        &self,
+        name: &str,
+        (first, second): (&str, &str),
+        (x, other): (&Tensor<'t>, &Tensor<'t>),
+        batch_first: Option<bool>,
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        let (Some(a), Some(b), Some(batch_first)) = (&x.shape, &other.shape, batch_first) else {
+            return Ok(());
+        };
+        let at = usize::from(!batch_first);
+        if a.len() != 3 || b.len() != 3 || !differ(&a[at..=at], &b[at..=at]) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{name}` expects `{first}` and `{second}` of one batch at axis {at}, gets the shapes {} and {}",
+            shown(a),
+            shown(b)
+        );
+        let help = match batch_first {
+            true => "use equal batch sizes",
+            false => {
+                "construct the layer with `batch_first=True`, or transpose both to [length, batch, features]"
+            }
+        };
+        Err(self.fault(args.node, Fault::shape(message, help)))
+    }
+
+    /// Reports masks of an attention that PyTorch refuses: `attention` is the mask of pairs, `padding` that of keys.
+    ///
+    /// Each mask is given by its position and its name. Without gradients, a fused path takes other masks.
+    pub fn check_masks(
+        &self,
+        name: &str,
+        sizes: Option<Attention>,
+        attention: (usize, &str),
+        padding: (usize, &str),
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        if args.open {
+            return Ok(());
+        }
+        let mask_of = |(at, mask): (usize, &str)| args.get(at, mask).and_then(Value::tensor).cloned();
+        let (pairs, keys) = (mask_of(attention), mask_of(padding));
+        for (mask, (_, called)) in [(&pairs, attention), (&keys, padding)] {
+            let dtype = mask.as_ref().and_then(|mask| mask.dtype);
+            if let Some(dtype) = dtype.filter(|dtype| dtype.is_integer()) {
+                let message =
+                    format!("`{called}` of `{name}` is {}, not boolean or floating-point", dtype.name());
+                let fault = Fault { kind: "AssertionError", ..Fault::dtype(message, "use `mask.bool()`") };
+                return Err(self.fault(args.node, fault));
+            }
+        }
+        let Some(sizes) = sizes.filter(|_| !self.is_without_gradients()) else { return Ok(()) };
+        let folded = sizes.batch.zip(sizes.heads).map(|(batch, heads)| batch * heads);
+        if let Some(shape) = pairs.as_ref().and_then(|mask| mask.shape.as_ref()) {
+            let expected = match shape.len() {
+                3 => vec![folded, sizes.queries, sizes.keys],
+                _ => vec![sizes.queries, sizes.keys],
+            };
+            self.same_mask(name, attention.1, shape, &expected, args)?;
+        }
+        if let Some(shape) = keys.as_ref().and_then(|mask| mask.shape.as_ref()) {
+            let expected = [sizes.batch, sizes.keys];
+            // Tracing reinterprets a mask with as many elements, instead of raising.
+            let counts = numel(shape).zip(numel(&expected));
+            if counts.is_some_and(|(given, expected)| given != expected) {
+                self.same_mask(name, padding.1, shape, &expected, args)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn same_mask(
+        &self,
+        name: &str,
+        mask: &str,
+        given: &[Dim],
+        expected: &[Dim],
+        args: &Args<'t>,
+    ) -> Result<(), Stop> {
+        if !differ(given, expected) {
+            return Ok(());
+        }
+        let message =
+            format!("`{name}` expects `{mask}` of shape {}, gets {}", shown(expected), shown(given));
+        let help = "create the mask from the lengths of the sequences, in the layout of `batch_first`";
+        Err(self.fault(args.node, Fault::shape(message, help)))
+    }
+}
