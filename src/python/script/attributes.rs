@@ -66,12 +66,17 @@ impl<'t> Machine<'t> {
         Some(parameters.iter().skip(skipped).map(|parameter| parameter.name).collect())
     }
 
+    /// Returns `sys.argv` of a script that is called without arguments.
+    pub fn script_arguments(&mut self) -> Value<'t> {
+        self.list(vec![Value::str(&self.files[0].path)])
+    }
+
     fn library_attribute(&mut self, path: &Rc<str>, name: &str, node: Node<'t>) -> Eval<'t> {
         if let Some(stop) = self.missing_name(path, name, node) {
             return Err(stop);
         }
         if self.is_without_arguments && &**path == "sys" && name == "argv" {
-            return Ok(self.list(vec![Value::str(&self.files[0].path)]));
+            return Ok(self.script_arguments());
         }
         Ok(library::constant(path, name).unwrap_or_else(|| Value::name(&library::canonical(path, name))))
     }

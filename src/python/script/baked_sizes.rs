@@ -74,9 +74,9 @@ impl<'t> Machine<'t> {
             let place = Place::Source(self.place(*file, *node));
             let finding = rule.at(level).finding(message, place);
             let note = "the tracing exporter records Python numbers as constants";
-            if *file == 0 {
-                self.tell([finding.note(note).help(help)]);
-            }
+            let finding = finding.note(note).help(help);
+            let finding = self.with_export(finding, *file);
+            self.tell([finding]);
         }
     }
 
@@ -110,13 +110,15 @@ impl<'t> Machine<'t> {
     /// Reports a branch on a dynamic size, if the exported one fails or has other results at another size.
     pub fn report_branch(&mut self, replay: &Record<'t>, differs: bool, failure: Option<String>) {
         let mut differing = replay.differing.iter().map(|(kind, file, node, _)| (*kind, *file, *node));
-        let Some((Taken::Branch, 0, condition)) = differing.next() else { return };
+        let Some((Taken::Branch, file, condition)) = differing.next() else { return };
         // With several differences, another one may be the cause.
-        if !differs || self.keeps_scripts(0) || differing.any(|other| other != (Taken::Branch, 0, condition))
+        if !differs
+            || self.keeps_scripts(file)
+            || differing.any(|other| other != (Taken::Branch, file, condition))
         {
             return;
         }
-        let shown = one_line(condition, self.source(0));
+        let shown = one_line(condition, self.source(file));
         let message =
             format!("`{shown}` depends on a dynamic size: only the branch of the example is exported");
         let level = if failure.is_some() { Level::Error } else { Level::Warning };
@@ -124,10 +126,21 @@ impl<'t> Machine<'t> {
             Some(failure) => format!("at another size, the exported branch fails: {failure}"),
             None => "at another size, the exported branch returns another shape than PyTorch".to_owned(),
         };
-        let place = Place::Source(self.place(0, condition));
+        let place = Place::Source(self.place(file, condition));
         let finding = rule_ids::TRACED_BRANCH.at(level).finding(message, place).note(note);
-        self.tell([finding
-            .help("avoid the branch: pad by `-n % k`, or slice (a slice stops at the end of the axis)")]);
+        let help = "avoid the branch: pad by `-n % k`, or slice (a slice stops at the end of the axis)";
+        let finding = self.with_export(finding.help(help), file);
+        self.tell([finding]);
+    }
+
+    /// Adds the place of the running export to a finding in a file that the script imports.
+    pub fn with_export(&self, finding: Finding, file: usize) -> Finding {
+        match self.exports.last() {
+            Some(call) if file != call.file => {
+                finding.related(Place::Source(self.place(call.file, call.node)), "exported here")
+            }
+            _ => finding,
+        }
     }
 
     /// Returns the expression of a constant that equals the batch of the example and causes a failure.

@@ -264,7 +264,10 @@ impl<'t> Machine<'t> {
                         if name == "max" { numbers[at] > numbers[best] } else { numbers[at] < numbers[best] };
                     if better { at } else { best }
                 });
-                at.map_or(Value::Unknown, |at| items[at].clone())
+                let Some(at) = at.and_then(|at| i64::try_from(at).ok()) else { return Value::Unknown };
+                // Tracing compares the numbers once, and keeps the selected one, which may be a traced size.
+                let at = usize::try_from(self.taken(Taken::Branch, args.node, at)).ok();
+                at.and_then(|at| items.get(at)).cloned().unwrap_or_default()
             }
             _ => Value::Unknown,
         }

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{field, fields};
 use super::calls::Args;
+use super::configs::ATTRIBUTE_DICT;
 use super::heap::{Dict, Items, Object};
 use super::machine::{Eval, Machine, Stop};
 use super::ranges::range_length;
@@ -123,6 +124,7 @@ impl<'t> Machine<'t> {
     pub fn subscript(&mut self, node: Node<'t>) -> Eval<'t> {
         let object = self.evaluate_optional(field(node, "value"))?;
         let index = self.index(node)?;
+        self.check_result_index(&object, &index, node)?;
         self.item(&object, &index, node)
     }
 
@@ -188,6 +190,9 @@ impl<'t> Machine<'t> {
                 Some(value) if !dict.open => value.clone(),
                 _ => Value::Unknown,
             }),
+            Object::Instance(instance) if instance.class.path() == Some(ATTRIBUTE_DICT) => {
+                Ok(index.text().and_then(|key| instance.get(key)).cloned().unwrap_or_default())
+            }
             Object::Instance(instance) => {
                 let class = instance.class.clone();
                 match self.special_method(object, &class, "__getitem__", &Args::of(node, vec![index.clone()]))

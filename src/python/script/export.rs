@@ -141,6 +141,7 @@ impl<'t> Machine<'t> {
                 self.coverage.finish(outputs.is_ok() && matches!(model, Value::Object(_)));
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
+                let data_loops = std::mem::take(&mut self.data_loops);
                 let outputs = match outputs {
                     // torch.export promotes dtypes where PyTorch raises: the export succeeds, but no runtime loads the file.
                     Err(Stop::Raised(raised))
@@ -154,6 +155,7 @@ impl<'t> Machine<'t> {
                 self.check_operators(&call, &operators);
                 if export_call::is_tracing(self, &call) {
                     self.report_frozen_state();
+                    self.report_data_loops(data_loops);
                 }
                 self.state_reads.clear();
                 if let Some(values) = values.filter(|_| !is_faulty) {
@@ -170,11 +172,16 @@ impl<'t> Machine<'t> {
         let written = export_call::after(self, &call, &outputs);
         self.reads = None;
         self.tell(written.findings);
+        let file = written.model.map(Rc::new);
         if path == "torch.onnx.export" {
-            self.note_model(written.path.as_ref(), written.model);
+            self.note_model(written.path.as_ref(), file.clone());
         }
         let is_program = self.release == Release::NEWEST && export_call::is_dynamo(self, &call);
-        Ok(self.exported(path, &model, args, is_program))
+        let result = self.exported(path, &model, args, is_program);
+        if let (true, Some(file), Value::Object(program)) = (is_program, file, &result) {
+            self.sessions.insert(*program, file);
+        }
+        Ok(result)
     }
 
     /// Returns the arguments that `to_onnx` of Lightning passes to `torch.onnx.export`.

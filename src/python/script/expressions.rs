@@ -21,7 +21,12 @@ impl<'t> Machine<'t> {
             "identifier" => {
                 let name = self.text(node);
                 self.note_read(name);
-                self.variable(name)
+                match self.variable(name) {
+                    Value::Name(path) if self.is_without_arguments && &*path == "sys.argv" => {
+                        self.script_arguments()
+                    }
+                    value => value,
+                }
             }
             "integer" => integer(self.text(node)).map_or(Value::Unknown, Value::Int),
             "float" => float(self.text(node)).map_or(Value::Unknown, Value::Float),

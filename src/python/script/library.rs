@@ -202,7 +202,7 @@ impl<'t> Machine<'t> {
         if path.starts_with("torchvision.models.") {
             return Ok(self.torchvision_model(path, args));
         }
-        if let Some(value) = self.image_call(path, args) {
+        if let Some(value) = self.image_call(path, args).or_else(|| self.config_call(path, args)) {
             return Ok(value);
         }
         if let Some(value) = self.builtin_call(path, args)? {
@@ -224,11 +224,6 @@ impl<'t> Machine<'t> {
             "argparse.ArgumentParser" => self.parser(args),
             "functools.partial" => self.partial(args),
             "collections.OrderedDict" => return self.builtin_call("dict", args),
-            "types.SimpleNamespace" | "argparse.Namespace" | "easydict.EasyDict" => {
-                let values = args.keywords.iter();
-                let values = values.map(|(name, value, _)| (&**name, value.clone())).collect();
-                self.instance("types.SimpleNamespace", values, true)
-            }
             "copy.deepcopy" | "copy.copy" => {
                 first.map_or(Value::Unknown, |first| self.copied(&first.clone()))
             }
@@ -267,10 +262,6 @@ impl<'t> Machine<'t> {
                 }
                 _ => Value::Unknown,
             },
-            "json.loads" => {
-                let json = first.and_then(Value::text).and_then(|text| serde_json::from_str(text).ok());
-                json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
-            }
             // An environment variable with a default is assumed to be unset.
             "os.environ.get" | "os.getenv" => match args.get(1, "default") {
                 Some(default) if *default != Value::None => {
@@ -305,28 +296,6 @@ impl<'t> Machine<'t> {
             "torch.device" => Value::Unknown,
             _ => return Ok(None),
         }))
-    }
-
-    /// Returns the value of parsed JSON.
-    fn parsed(&mut self, json: &serde_json::Value) -> Value<'t> {
-        match json {
-            serde_json::Value::Null => Value::None,
-            serde_json::Value::Bool(flag) => Value::Bool(*flag),
-            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(number), _) => Value::Int(number),
-                (None, number) => number.map_or(Value::Unknown, Value::Float),
-            },
-            serde_json::Value::String(text) => Value::str(text),
-            serde_json::Value::Array(items) => {
-                let items = items.iter().map(|item| self.parsed(item)).collect();
-                self.list(items)
-            }
-            serde_json::Value::Object(entries) => {
-                let entries = entries.iter().map(|(key, value)| (Value::str(key), self.parsed(value)));
-                let entries = entries.collect();
-                self.dict(entries, false)
-            }
-        }
     }
 
     /// Evaluates `functools.partial(f, …)`.

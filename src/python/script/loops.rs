@@ -25,6 +25,7 @@ impl<'t> Machine<'t> {
                 self.each(items, left, body)
             }
             None => {
+                self.note_data_loop(node, right);
                 let item = self.element(&iterable);
                 self.unknown_loop(|machine| {
                     machine.assign(left, item.clone())?;
@@ -67,6 +68,7 @@ impl<'t> Machine<'t> {
             let truth = self.truth(&value);
             if truth.is_none() {
                 self.check_branch(&value, condition)?;
+                self.note_data_loop(whole, condition);
             }
             let truth = truth.map(|truth| self.taken(Taken::Turns, whole, i64::from(truth)) != 0);
             match truth {

@@ -120,8 +120,10 @@ pub struct Machine<'t> {
     pub saved: FxHashMap<Rc<str>, Value<'t>>,
     /// Models that exporters wrote, by path.
     pub models: FxHashMap<Rc<str>, Rc<ModelFile<'t>>>,
-    /// Models of the sessions of ONNX Runtime.
+    /// Models of the sessions of ONNX Runtime, and of the programs that exports return.
     pub sessions: FxHashMap<Ref, Rc<ModelFile<'t>>>,
+    /// Lists that sessions returned, with the export of their model, preceded by the index of its file.
+    pub session_results: FxHashMap<Ref, (usize, Node<'t>)>,
     /// Calls of exporters, in the order of their evaluation.
     pub exports: Vec<ExportCall<'t>>,
     /// Whether a budget was exhausted.
@@ -134,6 +136,8 @@ pub struct Machine<'t> {
     pub has_symbolics: bool,
     /// Loops that the running model executes, and whose number of iterations is known.
     pub loops: Vec<(usize, Node<'t>)>,
+    /// Loops that the running model executes, and whose number of iterations depends on data.
+    pub data_loops: Vec<(usize, Node<'t>)>,
     /// Files and lines of loops whose number of iterations depends on no dynamic axis.
     pub steady: Vec<(usize, u32)>,
     /// Files and lines of loops whose number of iterations depends, or may depend, on a dynamic axis.
@@ -177,12 +181,14 @@ impl<'t> Machine<'t> {
             saved: FxHashMap::default(),
             models: FxHashMap::default(),
             sessions: FxHashMap::default(),
+            session_results: FxHashMap::default(),
             exports: vec![],
             exhausted: false,
             record: None,
             is_program: false,
             has_symbolics: false,
             loops: vec![],
+            data_loops: vec![],
             steady: vec![],
             varying: vec![],
             reads: None,

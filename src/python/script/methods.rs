@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::super::syntax::field;
 use super::argparse::PARSER;
 use super::calls::Args;
+use super::configs::ATTRIBUTE_DICT;
 use super::export;
 use super::heap::Object;
 use super::library::EXIT_STACK;
@@ -30,6 +31,7 @@ impl<'t> Machine<'t> {
             Value::Tuple(_) | Value::Range(..) => self.container_method(object, name, args),
             Value::Object(reference) => match self.heap.get(*reference) {
                 Object::Instance(instance) => {
+                    let instance_class = instance.class.path().map(str::to_owned);
                     if instance.class.path() == Some(PARSER) {
                         return self.parser_method(object, name, args);
                     }
@@ -41,6 +43,14 @@ impl<'t> Machine<'t> {
                     }
                     if instance.class.path() == Some(super::torch::GENERATOR) {
                         return Ok(self.numpy_call(&format!("random.{name}"), args));
+                    }
+                    if instance.class.path() == Some(ATTRIBUTE_DICT) {
+                        match (name, args.get(0, "key").and_then(Value::text)) {
+                            ("get", Some(key)) => return Ok(instance.get(key).cloned().unwrap_or_default()),
+                            ("keys" | "values" | "items", _) => {}
+                            _ => self.forget(object),
+                        }
+                        return Ok(Value::Unknown);
                     }
                     if instance.class.path().is_some_and(is_parameter_container) {
                         self.forget(object);
@@ -63,6 +73,9 @@ impl<'t> Machine<'t> {
                         return self.module_method(object, name, args);
                     }
                     self.forget_files(args);
+                    if name == "save" && instance_class.as_deref() == Some(export::ONNX_PROGRAM) {
+                        self.save_program(object, args);
+                    }
                     if !matches!(name, "parse_args" | "module" | "run_decompositions" | "save" | "optimize") {
                         self.havoc(args);
                     }

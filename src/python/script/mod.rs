@@ -19,10 +19,12 @@ mod builtins;
 mod calls;
 mod classes;
 mod comprehensions;
+mod configs;
 mod constructors;
 mod container_methods;
 mod containers;
 mod coverage;
+mod data_loops;
 mod definitions;
 mod exceptions;
 mod export;
@@ -54,9 +56,11 @@ mod state_flow;
 mod statements;
 mod strings;
 mod torch;
+mod unpacking;
 mod unreached;
 mod unsupported;
 mod written_files;
+mod yaml;
 
 use tree_sitter::{Node, Tree};
 
@@ -79,6 +83,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Lines of loops in exported models whose number of iterations depends on no dynamic axis.
     steady: Vec<u32>,
+    /// Such loops in other files: name of the file and line, as findings mention them.
+    steady_elsewhere: Vec<String>,
     /// Way in which the script exports its models.
     pub way: Option<Way>,
     coverage: Coverage,
@@ -94,10 +100,17 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
     }
     machine.check_names(program);
     let way = way(&mut machine);
-    let steady = machine.steady.iter().filter(|place| place.0 == 0 && !machine.varying.contains(place));
-    let steady = steady.map(|(_, line)| *line).collect();
+    let steady = || machine.steady.iter().filter(|place| !machine.varying.contains(place));
+    let steady_elsewhere = steady()
+        .filter(|(file, _)| *file != 0)
+        .map(|(file, line)| {
+            let path: &str = &machine.files[*file].path;
+            format!("{}:{line}: ", path.rsplit('/').next().unwrap_or(path))
+        })
+        .collect();
+    let steady = steady().filter(|(file, _)| *file == 0).map(|(_, line)| *line).collect();
     machine.coverage.is_partial |= machine.exhausted || machine.skips_exports();
-    Outcome { findings: machine.findings, steady, way, coverage: machine.coverage }
+    Outcome { findings: machine.findings, steady, steady_elsewhere, way, coverage: machine.coverage }
 }
 
 /// Lowers findings that do not concern the exported models to info.
@@ -121,7 +134,13 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &st
     };
     for finding in findings.iter_mut().filter(|finding| *finding.code == *rule_ids::UNROLLED_LOOP.code) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);
-        if outcome.steady.contains(&line) && by_size(finding) {
+        // The message of a finding about a called function begins with the call and the place.
+        let is_elsewhere = finding.message.starts_with("in `");
+        let is_steady = match is_elsewhere {
+            true => outcome.steady_elsewhere.iter().any(|place| finding.message.contains(place.as_str())),
+            false => outcome.steady.contains(&line),
+        };
+        if is_steady && by_size(finding) {
             finding.level = finding.level.min(Level::Info);
         }
     }

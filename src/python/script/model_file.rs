@@ -15,6 +15,8 @@ pub struct ModelFile<'t> {
     pub inputs: Vec<FileInput>,
     /// Whether the file has no other inputs.
     pub is_complete: bool,
+    /// Names of the outputs, of which a name may be unknown; `None` if their number is unknown.
+    pub outputs: Option<Vec<Option<Rc<str>>>>,
     /// The export, preceded by the index of its file.
     pub export: (usize, Node<'t>),
 }

@@ -94,7 +94,9 @@ impl<'t> Machine<'t> {
         match target.kind() {
             "identifier" => self.set_variable(self.text(target), value),
             "pattern_list" | "tuple_pattern" | "list_pattern" | "expression_list" | "tuple" | "list" => {
-                return self.unpack(&children(target), &value);
+                let targets = children(target);
+                self.check_unpacked(target, &targets, &value)?;
+                return self.unpack(&targets, &value);
             }
             "attribute" => {
                 let object = self.evaluate_optional(field(target, "object"))?;

@@ -99,25 +99,31 @@ impl<'t> Machine<'t> {
         let cost = budget - self.steps_left();
         let record = self.record.take().unwrap_or_default();
         // Sizes of several inputs may depend on each other, such as those of a mask.
-        let is_single = axes.iter().filter(|axes| axes.iter().any(|(axis, _)| *axis != 0)).count() <= 1;
+        let is_single = is_single_size(values, &axes);
         let mut failures = vec![];
         let mut tried = 0;
         let mut varying = vec![];
-        for resizing in [Resizing::Larger, Resizing::Smaller, Resizing::Odd] {
-            // Other sizes than multiples matter only for branches, such as `if n % 2 == 1`.
-            let is_odd = resizing == Resizing::Odd;
-            if is_odd && !(is_traced && is_single && record.has_branches && self.steps_left() / 4 > cost) {
+        for resizing in [Resizing::Larger, Resizing::Smaller, Resizing::Odd, Resizing::Huge, Resizing::Tiny] {
+            // Extreme sizes matter only for branches, such as `if n % 2 == 1` and `min(n, 100)`.
+            let is_extreme = resizing.is_extreme();
+            let effort = match resizing {
+                Resizing::Huge => 64,
+                Resizing::Tiny => 16,
+                _ => 4,
+            };
+            if is_extreme
+                && !(is_traced && is_single && record.has_branches && self.steps_left() / effort > cost)
+            {
                 continue;
             }
             let Some(changed) = resized(values, &axes, resizing) else { continue };
-            tried += usize::from(!is_odd);
+            tried += usize::from(!is_extreme);
             self.record = Some(Record::default());
             let natural = self.quiet_run(model, changed.clone(), args);
             let seen = self.record.take().unwrap_or_default();
             match natural {
                 Err(Stop::Exhausted) => return,
-                // The model may require multiples of a number.
-                Err(Stop::Raised(_)) if is_odd => {}
+                Err(Stop::Raised(_)) if is_extreme => {}
                 Err(Stop::Raised(raised)) => failures.extend(raised.finding.map(|finding| (finding, seen))),
                 Ok(natural) if is_traced => {
                     let numbers = record.numbers.clone();
@@ -136,7 +142,9 @@ impl<'t> Machine<'t> {
                         Err(Stop::Raised(raised)) => raised.finding.map(|finding| finding.message),
                         _ => None,
                     };
-                    self.report_taken(&replay, &seen, differs);
+                    if !matches!(resizing, Resizing::Huge | Resizing::Tiny) {
+                        self.report_taken(&replay, &seen, differs);
+                    }
                     if is_single {
                         self.report_branch(&replay, differs, failure);
                     }
@@ -210,4 +218,23 @@ impl<'t> Machine<'t> {
             },
         }
     }
+}
+
+/// Returns true if the dynamic axes, besides the first ones, have one name and one size.
+///
+/// Axes with other names and sizes may depend on each other, such as those of a mask.
+fn is_single_size(values: &[Value], axes: &[Vec<(i64, Value)>]) -> bool {
+    let others: Vec<Vec<(&Value, Option<i64>)>> = values
+        .iter()
+        .zip(axes)
+        .map(|(value, axes)| {
+            let others = axes.iter().filter(|(axis, _)| *axis != 0);
+            others.map(|(axis, name)| (name, value.tensor().and_then(|tensor| tensor.dim(*axis)))).collect()
+        })
+        .collect();
+    let mut all = others.iter().flatten();
+    let Some(first) = all.next() else { return true };
+    let has_name = matches!(first.0, Value::Str(_) | Value::Object(_)) && first.1.is_some();
+    others.iter().filter(|others| !others.is_empty()).count() <= 1
+        || has_name && all.all(|other| other == first)
 }

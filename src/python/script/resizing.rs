@@ -16,6 +16,19 @@ pub enum Resizing {
     Smaller,
     /// One more than the size.
     Odd,
+    /// Eight times the size.
+    Huge,
+    /// An eighth of the size.
+    Tiny,
+}
+
+impl Resizing {
+    /// Returns true if models may raise at such sizes.
+    ///
+    /// A model may require multiples of a number, and a least or largest size.
+    pub fn is_extreme(self) -> bool {
+        !matches!(self, Resizing::Larger | Resizing::Smaller)
+    }
 }
 
 impl<'t> Machine<'t> {
@@ -111,9 +124,12 @@ pub fn resized<'t>(
             // The batch may have any size. Strides and windows often require multiples of a number, so
             // other axes are doubled or halved (odd sizes: reduced by 1).
             *size = match (*axis == 0 || batches.contains(&name), resizing) {
+                (true, Resizing::Tiny) => 1,
+                (_, Resizing::Huge) => *size * 8,
                 (true, Resizing::Smaller) => *size + 2,
                 (true, _) | (_, Resizing::Odd) => *size + 1,
                 (_, Resizing::Larger) => *size * 2,
+                (_, Resizing::Tiny) => (*size / 8).max(1),
                 (_, Resizing::Smaller) if *size % 2 == 0 => *size / 2,
                 (_, Resizing::Smaller) if *size > 1 => *size - 1,
                 _ => *size,

@@ -13,19 +13,26 @@ use crate::diag::rule_ids;
 
 impl<'t> Machine<'t> {
     /// Records the model that an export writes to `path`.
-    pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<ModelFile<'t>>) {
+    pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<Rc<ModelFile<'t>>>) {
         match path {
             Some(Value::Str(path)) => {
                 let path = file_key(path);
                 self.models.remove(&path);
                 if let Some(model) = model.filter(|_| self.doubt == 0) {
-                    self.models.insert(path, Rc::new(model));
+                    self.models.insert(path, model);
                 }
             }
             None | Some(Value::None) => {}
             // An unknown path may be that of any file.
             Some(_) => self.models.clear(),
         }
+    }
+
+    /// Records the model that `save` of an exported program writes.
+    pub fn save_program(&mut self, program: &Value<'t>, args: &Args<'t>) {
+        let model = program.object().and_then(|program| self.sessions.get(&program)).cloned();
+        let path = args.get(0, "destination").cloned().unwrap_or_default();
+        self.note_model(Some(&path), model);
     }
 
     /// Creates a session.
@@ -48,23 +55,73 @@ impl<'t> Machine<'t> {
             "run" => {
                 let feed = args.get(1, "input_feed").cloned().unwrap_or_default();
                 self.check_feed(&model, &feed, args)?;
-                Ok(Value::Unknown)
+                self.session_results(&model, args)
+            }
+            "get_outputs" => {
+                let Some(outputs) = model.outputs.clone() else { return Ok(Value::Unknown) };
+                let names = outputs.into_iter().map(|name| name.map_or(Value::Unknown, Value::Str)).collect();
+                Ok(self.node_arguments(names))
             }
             "get_inputs" if model.is_complete => {
-                let inputs: Vec<Value<'t>> = model
-                    .inputs
-                    .iter()
-                    .filter(|input| !input.is_dropped)
-                    .map(|input| Value::str(&input.name))
-                    .collect();
-                let inputs = inputs
-                    .into_iter()
-                    .map(|name| self.instance("onnxruntime.NodeArg", vec![("name", name)], true))
-                    .collect();
-                Ok(self.list(inputs))
+                let inputs = model.inputs.iter().filter(|input| !input.is_dropped);
+                Ok(self.node_arguments(inputs.map(|input| Value::str(&input.name)).collect()))
             }
             _ => Ok(Value::Unknown),
         }
+    }
+
+    /// Returns a list of inputs or outputs of a session, by their names.
+    fn node_arguments(&mut self, names: Vec<Value<'t>>) -> Value<'t> {
+        let arguments = names
+            .into_iter()
+            .map(|name| self.instance("onnxruntime.NodeArg", vec![("name", name)], true))
+            .collect();
+        self.list(arguments)
+    }
+
+    /// Returns the results of `run`, and reports names that no output has.
+    fn session_results(&mut self, model: &ModelFile<'t>, args: &Args<'t>) -> Eval<'t> {
+        let Some(outputs) = &model.outputs else { return Ok(Value::Unknown) };
+        let names = match args.get(0, "output_names") {
+            Some(Value::None) => vec![],
+            Some(names) if !args.open => match self.items(names) {
+                Some(names) => names,
+                None => return Ok(Value::Unknown),
+            },
+            _ => return Ok(Value::Unknown),
+        };
+        let known: Option<Vec<&str>> = outputs.iter().map(Option::as_deref).collect();
+        if let Some(known) = known
+            && let Some(name) = names.iter().filter_map(Value::text).find(|name| !known.contains(name))
+        {
+            let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            let fault = Fault {
+                rule: rule_ids::UNKNOWN_AXIS_NAME,
+                kind: "InvalidArgument",
+                note: "ONNX Runtime raises InvalidArgument",
+                ..Fault::shape(
+                    format!("the session returns `{name}`, but the file has no such output"),
+                    format!("use the names of `output_names`: {}", names.join(", ")),
+                )
+            };
+            return Err(self.related_to_export(self.fault(args.node, fault), model));
+        }
+        // Without names, a session returns all outputs.
+        let count = if names.is_empty() { outputs.len() } else { names.len() };
+        let results = self.list(vec![Value::Unknown; count]);
+        if let Value::Object(list) = results {
+            self.session_results.insert(list, model.export);
+        }
+        Ok(results)
+    }
+
+    /// Adds the place of the export to the finding of a fault.
+    fn related_to_export(&self, mut stop: Stop, model: &ModelFile<'t>) -> Stop {
+        if let Stop::Raised(raised) = &mut stop {
+            let export = Place::Source(self.place(model.export.0, model.export.1));
+            raised.finding = raised.finding.take().map(|finding| finding.related(export, "the export"));
+        }
+        stop
     }
 
     /// Reports an array that a session refuses.
@@ -99,12 +156,7 @@ impl<'t> Machine<'t> {
             };
             let fault =
                 Fault { kind: "InvalidArgument", note: "ONNX Runtime raises InvalidArgument", ..fault };
-            let mut stop = self.fault(args.node, fault);
-            if let Stop::Raised(raised) = &mut stop {
-                let export = Place::Source(self.place(model.export.0, model.export.1));
-                raised.finding = raised.finding.take().map(|finding| finding.related(export, "the export"));
-            }
-            return Err(stop);
+            return Err(self.related_to_export(self.fault(args.node, fault), model));
         }
         Ok(())
     }

@@ -75,6 +75,16 @@ impl<'t> Machine<'t> {
                 let parts = text.split_whitespace().map(Value::str).collect();
                 self.list(parts)
             }
+            ("as_posix", None) => Value::str(text),
+            ("with_suffix" | "with_name", Some(new)) if !text.ends_with(['/', '.']) => {
+                let (folder, file) = text.rsplit_once('/').unwrap_or(("", text));
+                let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+                let changed = if name == "with_name" { new.to_owned() } else { format!("{stem}{new}") };
+                match text.contains('/') {
+                    true => Value::str(&format!("{folder}/{changed}")),
+                    false => Value::str(&changed),
+                }
+            }
             ("join", _) => self.joined(text, args),
             ("format", _) => self.formatted(text, args),
             _ => Value::Unknown,

@@ -22,7 +22,7 @@ pub struct Tensor<'t> {
     pub data: Option<Rc<[f64]>>,
     /// Lowest possible element, and exclusive upper bound, of random integers.
     pub bounds: Option<(i64, i64)>,
-    /// Axis whose size depends on data, in a program of `torch.export`.
+    /// Axis whose size depends on data.
     pub unbacked: Option<usize>,
     /// Identity of the memory, which views share.
     pub memory: u32,

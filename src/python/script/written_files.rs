@@ -10,7 +10,7 @@ use super::torch::names::is_tensor_name;
 use super::value::Value;
 
 /// Functions, by the start of their paths, that do not write the files whose paths they get.
-const READERS: [&str; 53] = [
+const READERS: [&str; 59] = [
     "torch.",
     "torchvision.",
     "timm.create_model",
@@ -62,6 +62,12 @@ const READERS: [&str; 53] = [
     "hashlib.",
     "argparse.",
     "json.",
+    "yaml.safe_load",
+    "yaml.full_load",
+    "yaml.load",
+    "omegaconf.OmegaConf.create",
+    "easydict.",
+    "scipy.signal.",
     "tqdm.",
     "PIL.",
 ];

@@ -1,4 +1,4 @@
-//! Inputs of the exported file, with the sizes that the file fixes.
+//! Inputs and outputs of the exported file, with the sizes that the file fixes.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::super::model_file::{FileInput, ModelFile};
 use super::super::tensor::Dim;
 use super::super::value::Value;
 use super::check::Check;
-use super::request::Exporter;
+use super::request::{Exporter, add_tensors};
 
 /// Dynamic axes of an input; `None` if each axis may be dynamic.
 type Axes = Option<Vec<usize>>;
 
 impl<'t> Check<'_, '_, 't> {
-    /// Returns the model in the exported file, if all its examples are tensors with known names.
-    pub fn model_file(&mut self) -> Option<ModelFile<'t>> {
+    /// Returns the model in the exported file, if it is a module; `outputs` is the result of `forward`.
+    pub fn model_file(&mut self, outputs: &Value<'t>) -> Option<ModelFile<'t>> {
         let request = self.request;
         let model = request.model().cloned()?;
         let class = self.machine.library_class(&model).unwrap_or_default();
@@ -22,14 +22,37 @@ impl<'t> Check<'_, '_, 't> {
         if request.function != "torch.onnx.export" || !request.call.is_complete || !is_module {
             return None;
         }
-        let parameters = self.machine.forward_parameters(&model);
+        let outputs = self.file_outputs(outputs);
+        let export = (request.call.file, request.call.node);
+        let (inputs, is_complete) = self.file_inputs(&model, &class).unwrap_or_default();
+        Some(ModelFile { inputs, is_complete, outputs, export })
+    }
+
+    /// Returns the names of the outputs of the file: one for each tensor that `forward` returns.
+    fn file_outputs(&self, outputs: &Value<'t>) -> Option<Vec<Option<Rc<str>>>> {
+        if !matches!(self.request.exporter, Exporter::Tracing | Exporter::Dynamo) {
+            return None;
+        }
+        let mut tensors = vec![];
+        add_tensors(self.machine, outputs, |_| false, &mut tensors, 0)?;
+        let names = self.names("output_names").filter(|names| names.len() == tensors.len());
+        Some(match names {
+            Some(names) => names.iter().map(|name| Some(Rc::from(name.as_str()))).collect(),
+            None => tensors.iter().map(|_| None).collect(),
+        })
+    }
+
+    /// Returns the inputs of the file, if all its examples are tensors with known names, and whether these are all.
+    fn file_inputs(&mut self, model: &Value<'t>, class: &str) -> Option<(Vec<FileInput>, bool)> {
+        let request = self.request;
+        let parameters = self.machine.forward_parameters(model);
         let inputs = request.inputs.as_ref()?;
-        let is_complete = match parameters {
+        let is_complete = match &parameters {
             Some(parameters) => {
                 parameters.len() == inputs.len()
                     && parameters.iter().all(|parameter| parameter.kind == ParameterKind::Positional)
             }
-            None => matches!(class.as_str(), "torch.nn.Sequential" | "torch.nn.Linear") && inputs.len() == 1,
+            None => matches!(class, "torch.nn.Sequential" | "torch.nn.Linear") && inputs.len() == 1,
         };
         let given: Vec<(usize, &Value<'t>)> = inputs
             .iter()
@@ -37,7 +60,17 @@ impl<'t> Check<'_, '_, 't> {
             .filter(|(_, input)| input.value != Value::None)
             .map(|(place, input)| (place, &input.value))
             .collect();
-        let names = self.names("input_names").filter(|names| names.len() == given.len())?;
+        // `dynamo=True` names inputs after the parameters, unless names are given.
+        let by_default = parameters.as_ref().filter(|_| {
+            is_complete && request.exporter == Exporter::Dynamo && request.is_default("input_names")
+        });
+        let names = match by_default {
+            Some(parameters) => parameters.iter().map(|parameter| parameter.name.to_owned()).collect(),
+            None => self.names("input_names")?,
+        };
+        if names.len() != given.len() {
+            return None;
+        }
         if inputs.iter().any(|input| input.name.is_some()) {
             return None;
         }
@@ -52,7 +85,7 @@ impl<'t> Check<'_, '_, 't> {
             let is_dropped = self.dropped.contains(&place);
             files.push(FileInput { name: Rc::from(name.as_str()), shape, dtype: tensor.dtype, is_dropped });
         }
-        Some(ModelFile { inputs: files, is_complete, export: (request.call.file, request.call.node) })
+        Some((files, is_complete))
     }
 
     /// Returns the axes of an input that the call declares dynamic; `None` if they are unknown.

@@ -74,7 +74,7 @@ pub fn after<'t>(machine: &mut Machine<'t>, call: &ExportCall<'t>, outputs: &Val
     let request = Request::new(machine, call);
     let mut check = Check::new(machine, &request);
     check.outputs(outputs);
-    let model = check.model_file();
+    let model = check.model_file(outputs);
     Written { findings: check.findings, path: request.value("f").cloned(), model }
 }
 
