@@ -1,0 +1,26 @@
+import torch
+from torch import nn
+
+
+class Translator(nn.Module):
+    def __init__(self, width=32):
+        super().__init__()
+        self.src_embed = nn.Embedding(100, width)
+        self.tgt_embed = nn.Embedding(100, width)
+        self.transformer = nn.Transformer(width, 4, 1, 1, 64)
+        self.head = nn.Linear(width, 100)
+
+    def forward(self, src, tgt):
+        src, tgt = src.t(), tgt.t()
+        padding = torch.zeros(2, 10, dtype=torch.bool)
+        mask = torch.zeros(7, 7)
+        out = self.transformer(
+            self.src_embed(src), self.tgt_embed(tgt), None, mask, torch.zeros(7, 10),
+            src_key_padding_mask=padding, memory_key_padding_mask=padding,
+        )
+        return self.head(out[-1])
+
+
+src = torch.randint(0, 100, (2, 10))
+tgt = torch.randint(0, 100, (2, 7))
+torch.onnx.export(Translator().eval(), (src, tgt), "translator.onnx", input_names=["src", "tgt"], dynamo=False)
