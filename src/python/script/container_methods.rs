@@ -21,6 +21,11 @@ impl<'t> Machine<'t> {
             ("extend" | "update" | "__iadd__", Some(other)) => self.iterated(other),
             _ => None,
         };
+        match name {
+            "append" => self.note_append(reference, args.node),
+            "clear" | "pop" => drop(self.grown.remove(&reference)),
+            _ => {}
+        }
         match self.heap.get_mut(reference) {
             Object::Dict(_) => self.dict_method(object, reference, name, args),
             Object::List(list) | Object::Set(list) => {

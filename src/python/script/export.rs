@@ -142,6 +142,7 @@ impl<'t> Machine<'t> {
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
                 let data_loops = std::mem::take(&mut self.data_loops);
+                let stale_appends = std::mem::take(&mut self.stale_appends);
                 let outputs = match outputs {
                     // torch.export promotes dtypes where PyTorch raises: the export succeeds, but no runtime loads the file.
                     Err(Stop::Raised(raised))
@@ -156,6 +157,7 @@ impl<'t> Machine<'t> {
                 if export_call::is_tracing(self, &call) {
                     self.report_frozen_state();
                     self.report_data_loops(data_loops);
+                    self.report_stale_lists(stale_appends);
                 }
                 self.state_reads.clear();
                 if let Some(values) = values.filter(|_| !is_faulty) {

@@ -136,6 +136,10 @@ pub struct Machine<'t> {
     pub has_symbolics: bool,
     /// Loops that the running model executes, and whose number of iterations is known.
     pub loops: Vec<(usize, Node<'t>)>,
+    /// Lists to which `forward` appended before an export.
+    pub grown: FxHashSet<Ref>,
+    /// Appends of the running model to lists with tensors of earlier calls.
+    pub stale_appends: Vec<(usize, Node<'t>)>,
     /// Loops that the running model executes, and whose number of iterations depends on data.
     pub data_loops: Vec<(usize, Node<'t>)>,
     /// Files and lines of loops whose number of iterations depends on no dynamic axis.
@@ -188,6 +192,8 @@ impl<'t> Machine<'t> {
             is_program: false,
             has_symbolics: false,
             loops: vec![],
+            grown: FxHashSet::default(),
+            stale_appends: vec![],
             data_loops: vec![],
             steady: vec![],
             varying: vec![],

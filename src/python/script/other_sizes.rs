@@ -130,6 +130,7 @@ impl<'t> Machine<'t> {
                     self.record = Some(Record { numbers, at: Some(0), ..Record::default() });
                     let replayed = self.quiet_run(model, changed, args);
                     let replay = self.record.take().unwrap_or_default();
+                    self.report_constants(&record, &replay);
                     let differing =
                         |node: &Node<'t>| replay.differing.iter().any(|(_, _, other, _)| other == node);
                     varying.extend(loops.iter().filter(|(_, node)| differing(node)).copied());

@@ -34,6 +34,8 @@ pub struct Record<'t> {
     pub sizes: Vec<SizeOrigin<'t>>,
     /// Products and quotients of tensors and floats: file, expression, and float.
     pub scales: Vec<(usize, Node<'t>, f64)>,
+    /// Sizes that the exporter needs as constants, in the order of evaluation.
+    pub constants: Vec<(usize, Node<'t>, Vec<Dim>)>,
     /// Whether a condition decided a branch.
     pub has_branches: bool,
 }

@@ -6,7 +6,6 @@ use super::calls::Args;
 use super::faults::Fault;
 use super::library::is_module_attribute;
 use super::machine::{Eval, Machine};
-use super::model_file::file_key;
 use super::module_methods::LOADED_KEYS;
 use super::tensor::{Role, Tensor, differ, shown};
 use super::value::Value;
@@ -194,37 +193,5 @@ impl<'t> Machine<'t> {
             return Err(self.fault(args.node, fault));
         }
         Ok(self.instance(LOADED_KEYS, vec![], true))
-    }
-
-    /// Evaluates `torch.save(value, path)`.
-    pub fn save(&mut self, args: &Args<'t>) -> Value<'t> {
-        let Some(path) = args.get(1, "f").and_then(Value::text).map(file_key) else {
-            // An unknown path may be that of any file.
-            self.saved.clear();
-            return Value::None;
-        };
-        self.saved.remove(&path);
-        // By default (`weights_only=True`), `torch.load` loads a dictionary, but no module.
-        let saved = args.get(0, "obj").cloned();
-        let saved = saved.filter(|saved| self.doubt == 0 && self.is_dict(saved));
-        if let Some(saved) = saved {
-            // The file does not change with the object.
-            let copy = self.copied(&saved);
-            self.saved.insert(path, copy);
-        }
-        Value::None
-    }
-
-    /// Evaluates `torch.load(path)`.
-    pub fn load(&mut self, args: &Args<'t>) -> Value<'t> {
-        if self.has_file_commands() {
-            return Value::Unknown;
-        }
-        let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(&file_key(path)));
-        saved.cloned().map_or(Value::Unknown, |saved| self.copied(&saved))
-    }
-
-    fn is_dict(&self, value: &Value<'t>) -> bool {
-        value.object().is_some_and(|object| self.heap.dict(object).is_some())
     }
 }

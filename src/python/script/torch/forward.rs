@@ -315,6 +315,9 @@ impl<'t> Machine<'t> {
             Value::Int(size) => Some(vec![Some(*size)]),
             other => self.items(other).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>()),
         };
+        if let Some(expected) = &expected {
+            self.note_constants(expected, node);
+        }
         if let (Some(shape), Some(expected)) = (&x.shape, expected) {
             let last = shape.len().checked_sub(expected.len()).map(|start| &shape[start..]);
             if last.is_none_or(|last| differ(last, &expected)) {

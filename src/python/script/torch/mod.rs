@@ -121,7 +121,7 @@ impl<'t> Machine<'t> {
                 return Ok(Value::tuple(names.iter().map(|name| self.dimension(args, Some(name))).collect()));
             }
             "save" => return Ok(self.save(args)),
-            "load" => return Ok(self.load(args)),
+            "load" => return self.load(args),
             "set_autocast_enabled" | "set_autocast_dtype" | "set_autocast_cpu_enabled" => {
                 self.set_autocast(name, args);
                 return Ok(Value::None);

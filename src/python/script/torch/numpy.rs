@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::super::super::syntax::{bare, children};
 use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
 use super::super::record::Taken;
@@ -185,16 +186,15 @@ impl<'t> Machine<'t> {
         let (a, b) = (self.array_tensor(left), self.array_tensor(right));
         let dtype = match (&a, &b) {
             (None, None) => return None,
-            (Some(a), Some(b)) => a.dtype.filter(|dtype| Some(*dtype) == b.dtype),
-            (Some(one), None) | (None, Some(one)) => one.dtype,
+            (Some(a), Some(b)) => a.dtype.zip(b.dtype).and_then(|(a, b)| of_arrays(operator, a, b)),
+            (Some(array), None) => array.dtype.and_then(|dtype| with_number(operator, dtype, right, node)),
+            (None, Some(array)) => array.dtype.and_then(|dtype| with_number(operator, dtype, left, node)),
         };
         let operand = |known: &Option<Rc<Tensor<'t>>>, plain: &Value<'t>| {
             known.clone().map_or_else(|| plain.clone(), Value::Tensor)
         };
         let result = self.tensor_binary(operator, &operand(&a, left), &operand(&b, right), node);
         let Ok(Value::Tensor(result)) = result else { return Some(Value::Unknown) };
-        // The dtypes of integers and of comparisons follow other rules than those of PyTorch.
-        let dtype = dtype.filter(|dtype| dtype.is_float() && result.dtype == Some(*dtype));
         Some(self.array_like(&Value::Tensor(Rc::new(Tensor { dtype, ..(*result).clone() }))))
     }
 
@@ -206,6 +206,47 @@ impl<'t> Machine<'t> {
         }
         let rows = self.rows(&tensor)?;
         Some(rows.iter().map(|row| self.array_like(row)).collect())
+    }
+}
+
+/// Operators of arithmetic.
+const ARITHMETIC: [&str; 6] = ["+", "-", "*", "/", "//", "**"];
+
+/// Returns the dtype of an operation on two arrays.
+fn of_arrays(operator: &str, a: DType, b: DType) -> Option<DType> {
+    if !ARITHMETIC.contains(&operator) || a.is_complex() || b.is_complex() {
+        return None;
+    }
+    match (a.is_float(), b.is_float()) {
+        (true, true) => Some(a.promote(b)),
+        (false, false) if a == b && a.is_integer() && operator != "/" => Some(a),
+        (false, false) if operator == "/" => Some(DType::Float64),
+        (false, false) => None,
+        (is_float, _) => match if is_float { (a, b) } else { (b, a) } {
+            (DType::Float64, _) | (DType::Float32, DType::Int32 | DType::Int64) => Some(DType::Float64),
+            (DType::Float32, _) => Some(DType::Float32),
+            _ => None,
+        },
+    }
+}
+
+/// Returns the dtype of an operation on an array and a number.
+///
+/// A number that is no literal may be a NumPy scalar, whose dtype is not known.
+fn with_number(operator: &str, array: DType, number: &Value, node: Node) -> Option<DType> {
+    if !ARITHMETIC.contains(&operator) || number.number().is_none() {
+        return None;
+    }
+    if array.is_float() {
+        return Some(array);
+    }
+    let operands = children(node);
+    let is_literal = operands.iter().any(|operand| matches!(bare(*operand).kind(), "integer" | "float"));
+    match number {
+        _ if !is_literal || !array.is_integer() => None,
+        Value::Float(_) => Some(DType::Float64),
+        _ if operator == "/" => Some(DType::Float64),
+        _ => Some(array),
     }
 }
 

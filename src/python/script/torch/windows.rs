@@ -76,6 +76,8 @@ impl<'t> Machine<'t> {
         }
         if name.starts_with("adaptive_") {
             let output = args.get(1, "output_size").cloned().unwrap_or_default();
+            let sizes = self.sizes(&output, axes);
+            self.note_constants(&sizes, args.node);
             return self.adaptive_pool(name, x, &output, axes, args.node);
         }
         let is_max = name.starts_with("max_pool");

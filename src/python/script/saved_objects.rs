@@ -1,0 +1,83 @@
+//! Objects in files: `torch.save` and `torch.load`.
+
+use super::calls::Args;
+use super::faults::Fault;
+use super::machine::{Eval, Machine, Stop};
+use super::model_file::file_key;
+use super::release::Release;
+use super::value::Value;
+use crate::diag::rule_ids;
+
+/// Code that lets `torch.load` load modules.
+const PERMITS: [&str; 3] = ["safe_globals", "WEIGHTS_ONLY", "weights_only_load"];
+
+impl<'t> Machine<'t> {
+    /// Evaluates `torch.save(value, path)`.
+    pub fn save(&mut self, args: &Args<'t>) -> Value<'t> {
+        let Some(path) = args.get(1, "f").and_then(Value::text).map(file_key) else {
+            // An unknown path may be that of any file.
+            self.saved.clear();
+            return Value::None;
+        };
+        self.saved.remove(&path);
+        let saved = args.get(0, "obj").cloned();
+        let is_known = |value: &Value<'t>| self.is_dict(value) || self.is_module(value) == Some(true);
+        let saved = saved.filter(|saved| self.doubt == 0 && is_known(saved));
+        if let Some(saved) = saved {
+            // The file does not change with the object.
+            let copy = self.copied(&saved);
+            self.saved.insert(path, copy);
+        }
+        Value::None
+    }
+
+    /// Evaluates `torch.load(path)`.
+    pub fn load(&mut self, args: &Args<'t>) -> Eval<'t> {
+        if self.has_file_commands() || args.open || args.keyword("pickle_module").is_some() {
+            return Ok(Value::Unknown);
+        }
+        let saved = args.get(0, "f").and_then(Value::text).and_then(|path| self.saved.get(&file_key(path)));
+        let Some(saved) = saved.cloned() else { return Ok(Value::Unknown) };
+        if self.holds_module(&saved) {
+            match args.keyword("weights_only") {
+                Some(Value::Bool(false)) => {}
+                None | Some(Value::Bool(true)) => {
+                    self.refuse_module(args)?;
+                    return Ok(Value::Unknown);
+                }
+                Some(_) => return Ok(Value::Unknown),
+            }
+        }
+        Ok(self.copied(&saved))
+    }
+
+    /// Reports a file with a module, which `torch.load` refuses from release 2.6 on.
+    fn refuse_module(&self, args: &Args<'t>) -> Result<(), Stop> {
+        let permits = |text: &str| PERMITS.iter().any(|code| text.contains(code));
+        let is_explicit = args.keyword("weights_only").is_some();
+        let is_permitted = self.files.iter().any(|file| permits(&file.text)) || self.is_patched("load");
+        if is_permitted || !is_explicit && self.release < Release(2, 6) || !self.is_unconditional() {
+            return Ok(());
+        }
+        let fault = Fault {
+            rule: rule_ids::ARGUMENT_TYPE,
+            kind: "UnpicklingError",
+            ..Fault::shape(
+                "the file holds a whole model, which `torch.load` refuses without `weights_only=False`",
+                "save and load `model.state_dict()`, or pass `weights_only=False` for files that you trust",
+            )
+        };
+        Err(self.fault(args.node, fault))
+    }
+
+    /// Returns true for a module, and for a dictionary with a module among its values.
+    fn holds_module(&self, value: &Value<'t>) -> bool {
+        let entries = self.entries(value).unwrap_or_default();
+        self.is_module(value) == Some(true)
+            || entries.iter().any(|(_, value)| self.is_module(value) == Some(true))
+    }
+
+    fn is_dict(&self, value: &Value<'t>) -> bool {
+        value.object().is_some_and(|object| self.heap.dict(object).is_some())
+    }
+}
