@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Place, counted, rule_ids};
 
+use super::super::syntax::field;
 use super::faults::{Fault, LINE_RAISES};
 use super::machine::{Machine, Stop};
 use super::value::Value;
@@ -17,7 +18,11 @@ impl<'t> Machine<'t> {
         value: &Value<'t>,
     ) -> Result<(), Stop> {
         let results = value.object().and_then(|list| self.session_results.get(&list));
-        let is_exact = matches!(value, Value::Tuple(_) | Value::Tensor(_)) || results.is_some();
+        let is_exact = match value {
+            Value::Tuple(_) => true,
+            Value::Tensor(_) => self.keeps_tensor(whole),
+            _ => results.is_some(),
+        };
         let Some(count) = self.length(value).filter(|_| is_exact && self.is_unconditional()) else {
             return Ok(());
         };
@@ -48,6 +53,20 @@ impl<'t> Machine<'t> {
             raised.finding = raised.finding.take().map(|finding| finding.related(export, "the export"));
         }
         Err(stop)
+    }
+
+    /// Returns true if the unpacked expression is certainly one tensor.
+    ///
+    /// Many functions return one tensor or several, depending on their arguments.
+    fn keeps_tensor(&self, targets: Node<'t>) -> bool {
+        let value = targets.parent().and_then(|assignment| field(assignment, "right"));
+        value.is_some_and(|value| match value.kind() {
+            "identifier" | "subscript" => true,
+            "call" => field(value, "function")
+                .and_then(|function| field(function, "attribute"))
+                .is_some_and(|name| matches!(self.text(name), "permute" | "transpose" | "view" | "reshape")),
+            _ => false,
+        })
     }
 
     /// Reports an index beyond the outputs of a session.

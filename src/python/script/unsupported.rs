@@ -134,34 +134,45 @@ impl<'t> Machine<'t> {
 
     /// Returns true if the script may replace an operator, or if no output may depend on its result.
     fn may_vanish(&self, operator: &Operator<'t>) -> bool {
-        let source = self.source(operator.file);
         let last = operator.name.rsplit('.').next().unwrap_or(&operator.name);
         if self.is_patched(last) {
             return true;
         }
-        let mut inner = operator.node;
+        self.feeds_no_output(operator.node, operator.file, 0)
+    }
+
+    /// Returns true if a value only feeds conditions and Python numbers.
+    ///
+    /// The exporter removes operators on which no output depends.
+    fn feeds_no_output(&self, node: Node<'t>, file: usize, depth: u32) -> bool {
+        let source = self.source(file);
+        let mut inner = node;
         while let Some(outer) = inner.parent().filter(|outer| !outer.kind().ends_with("_statement")) {
             match outer.kind() {
                 "call" => {
                     let callee = field(outer, "function").map_or("", |callee| text(callee, source));
-                    if NUMBERS.contains(&callee.rsplit('.').next().unwrap_or(callee)) {
+                    let method = callee.rsplit_once('.').map(|(_, method)| method);
+                    if method.map_or(NUMBERS.contains(&callee), |method| TO_PYTHON.contains(&method)) {
                         return true;
                     }
                 }
+                "elif_clause" => return true,
                 "assignment" => {
                     let target = field(outer, "left").filter(|left| left.kind() == "identifier");
                     let Some(name) = target.map(|target| text(target, source)) else { return false };
-                    let nodes = everything(self.files[operator.file].tree.root_node()).into_iter();
-                    let uses =
-                        nodes.filter(|node| node.kind() == "identifier" && text(*node, source) == name);
-                    return uses.count() == 1;
+                    let mut uses = everything(self.files[file].tree.root_node());
+                    uses.retain(|node| {
+                        node.kind() == "identifier" && text(*node, source) == name && Some(*node) != target
+                    });
+                    return depth < MAX_CHAIN
+                        && uses.len() <= MAX_USES
+                        && uses.into_iter().all(|one| self.feeds_no_output(one, file, depth + 1));
                 }
                 _ => {}
             }
             inner = outer;
         }
-        // The exporter removes operators on which only a condition depends.
-        let ends = ["if_statement", "elif_clause", "while_statement", "assert_statement"];
+        let ends = ["if_statement", "while_statement", "assert_statement"];
         inner.parent().is_some_and(|outer| ends.contains(&outer.kind()))
     }
 
@@ -184,8 +195,17 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Functions and methods that convert tensors to Python values.
-const NUMBERS: [&str; 8] = ["float", "int", "bool", "len", "print", "item", "tolist", "numpy"];
+/// Functions that convert tensors to Python values.
+const NUMBERS: [&str; 5] = ["float", "int", "bool", "len", "print"];
+
+/// Methods that convert tensors to Python values.
+const TO_PYTHON: [&str; 3] = ["item", "tolist", "numpy"];
+
+/// Maximum number of uses of a variable that are followed.
+const MAX_USES: usize = 8;
+
+/// Maximum length of a chain of variables that is followed.
+const MAX_CHAIN: u32 = 3;
 
 /// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;

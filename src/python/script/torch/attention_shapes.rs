@@ -85,7 +85,9 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, fault));
             }
         }
-        let Some(sizes) = sizes.filter(|_| !self.is_without_gradients()) else { return Ok(()) };
+        let is_frozen = self.files.iter().any(|file| file.text.contains("requires_grad"));
+        let may_fuse = is_frozen || self.is_without_gradients();
+        let Some(sizes) = sizes.filter(|_| !may_fuse) else { return Ok(()) };
         let folded = sizes.batch.zip(sizes.heads).map(|(batch, heads)| batch * heads);
         if let Some(shape) = pairs.as_ref().and_then(|mask| mask.shape.as_ref()) {
             let expected = match shape.len() {

@@ -37,6 +37,7 @@ impl<'t> Machine<'t> {
                 let count = args.get(0, "M").and_then(Value::int).filter(|count| *count >= 0);
                 return self.array(Some(vec![count]), Some(DType::Float64), args);
             }
+            "linspace" if args.keyword("retstep").is_some() => return Value::Unknown,
             "linspace" => (Some(vec![args.get(2, "num").map_or(Some(50), Value::int)]), DType::Float64),
             "array" | "asarray" => {
                 let Some(data) = args.get(0, "object").cloned() else { return Value::Unknown };

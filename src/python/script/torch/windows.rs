@@ -71,7 +71,9 @@ impl<'t> Machine<'t> {
     pub fn functional_pool(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
         let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
         let Some(axes) = axes.and_then(|axes| usize::try_from(axes).ok()) else { return Ok(Value::Unknown) };
-        if args.keyword("return_indices").is_some() || name.contains("unpool") || name.contains("lp_") {
+        // The argument may be given by position, too.
+        let at = if name.starts_with("adaptive_") { 2 } else { 6 };
+        if args.get(at, "return_indices").is_some() || name.contains("unpool") || name.contains("lp_") {
             return Ok(Value::Unknown);
         }
         if name.starts_with("adaptive_") {
