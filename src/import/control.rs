@@ -3,13 +3,11 @@
 use super::argument::operand;
 use super::builder::{Builder, declared, tensor_type};
 use super::part::Part;
-use crate::graph::{
-    AttrValue, Attribute, Def, ElemType, Graph, GraphId, Owner, Port, Tensor, Type, ValueId, ValueInfo,
-};
+use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::torch::{self, Argument, BlockId, NodeId};
 
 /// The real part of an operand and, if it is complex, its imaginary part.
-type Parts = Vec<ValueId>;
+pub(super) type Parts = Vec<ValueId>;
 
 /// Operators that run their subgraph exactly once, so that it can be inlined.
 const MARKS: [&str; 6] = [
@@ -100,7 +98,7 @@ impl Builder<'_> {
             })?;
             attrs.push(Attribute::new(name, AttrValue::Graph(graph)));
         }
-        self.results(id, "If", vec![Some(condition)], attrs)
+        self.results(&self.trace.node(id).outputs, "If", vec![Some(condition)], attrs)
     }
 
     fn while_loop(
@@ -127,7 +125,12 @@ impl Builder<'_> {
             Ok(())
         })?;
         let inputs = [None, Some(first)].into_iter().chain(carried.concat().into_iter().map(Some)).collect();
-        self.results(id, "Loop", inputs, vec![Attribute::new("body", AttrValue::Graph(graph))])
+        self.results(
+            &self.trace.node(id).outputs,
+            "Loop",
+            inputs,
+            vec![Attribute::new("body", AttrValue::Graph(graph))],
+        )
     }
 
     fn scan(
@@ -151,7 +154,7 @@ impl Builder<'_> {
         let attrs =
             vec![Attribute::new("body", AttrValue::Graph(graph)), Attribute::new("num_scan_inputs", count)];
         let inputs = carried.concat().into_iter().chain(scanned).map(Some).collect();
-        self.results(id, "Scan", inputs, attrs)
+        self.results(&self.trace.node(id).outputs, "Scan", inputs, attrs)
     }
 
     /// Returns the current values of the operands of a subgraph.
@@ -159,7 +162,7 @@ impl Builder<'_> {
         operands.iter().map(|operand| self.both(operand)).collect()
     }
 
-    fn both(&mut self, given: &Argument) -> Result<Parts, String> {
+    pub(super) fn both(&mut self, given: &Argument) -> Result<Parts, String> {
         let value = operand(self, given)?.ok_or("one of its operands is missing")?;
         Ok([value].into_iter().chain(self.imaginary_of(given)).collect())
     }
@@ -207,17 +210,6 @@ impl Builder<'_> {
         Ok(self.onnx("Reshape", vec![Some(value), Some(none)], Vec::new()))
     }
 
-    /// Builds a subgraph: `say` runs while the subgraph is the current graph.
-    fn body(&mut self, say: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<GraphId, String> {
-        let outer = self.graph;
-        let graph = Graph { name: Some(self.fresh("body")), ..Graph::new(Owner::Model) };
-        self.graph = self.model.graphs.push(graph);
-        let inner = self.graph;
-        let said = say(self);
-        self.graph = outer;
-        said.map(|()| inner)
-    }
-
     /// Adds subgraph inputs for the first `count` inputs of a block.
     fn own_inputs(&mut self, block: BlockId, count: usize) -> Vec<Parts> {
         let inputs: Vec<_> = self.trace.block(block).inputs.iter().copied().take(count).collect();
@@ -230,15 +222,6 @@ impl Builder<'_> {
         inputs.into_iter().map(own).collect()
     }
 
-    fn body_input(&mut self, name: &str, ty: Type) -> ValueId {
-        let position = self.model.graphs[self.graph].inputs.len() as u32;
-        let value = self.value(name, Def::Input(position));
-        self.learn(value, &ty);
-        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
-        self.model.graphs[self.graph].inputs.push(Port { value, info });
-        value
-    }
-
     /// Adds outputs to the current subgraph.
     fn give(&mut self, made: Vec<(torch::ValueId, Parts)>) {
         for (of, parts) in made {
@@ -246,40 +229,5 @@ impl Builder<'_> {
                 self.give_one(value, declared(&self.trace.value(of).ty));
             }
         }
-    }
-
-    /// Adds an output to the current subgraph.
-    /// An Identity node computes the output: `value` may come from an outer graph or be returned twice.
-    fn give_one(&mut self, value: ValueId, ty: Type) {
-        let value = self.onnx("Identity", vec![Some(value)], Vec::new());
-        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
-        self.model.graphs[self.graph].outputs.push(Port { value, info });
-    }
-
-    /// Adds an `If`, `Loop` or `Scan` node, and defines its outputs.
-    fn results(
-        &mut self,
-        id: NodeId,
-        op: &str,
-        inputs: Vec<Option<ValueId>>,
-        attrs: Vec<Attribute>,
-    ) -> Result<(), String> {
-        let mut outputs = Vec::new();
-        for &output in &self.trace.node(id).outputs {
-            self.writes.forget(output);
-            let parts =
-                if self.is_complex(output) { &[Part::Real, Part::Imaginary][..] } else { &[Part::Real] };
-            for &part in parts {
-                let value = self.output(output, part);
-                self.define(output, part, value);
-                outputs.push(Some(value));
-            }
-        }
-        let bodies: Vec<GraphId> = attrs.iter().flat_map(|attr| attr.value.graphs()).copied().collect();
-        let node = self.add(("", op), inputs, outputs, attrs);
-        for body in bodies {
-            self.model.graphs[body].owner = Owner::Node(node);
-        }
-        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::imported::Imported;
 use super::part::Part;
-use super::{argument, blocked, promote};
+use super::{argument, blocked, promote, vmap};
 use crate::diag::Finding;
 use crate::graph::ValueId;
 use crate::read::pt2::Exported;
@@ -27,18 +27,31 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     if builder.blockers.is_empty() { Ok(builder.finish()) } else { Err(builder.blockers) }
 }
 
-impl Builder<'_> {
+impl<'t> Builder<'t> {
     fn finish(self) -> Imported {
         Imported { model: self.model, origins: self.origins, remarks: self.remarks }
     }
 
     /// Adds the nodes of a block to the current graph.
     pub fn nodes(&mut self, block: torch::BlockId) {
-        for &id in &self.trace.block(block).nodes {
-            if let Err(why) = self.node(id) {
-                self.blockers.push(blocked::at(self.trace, id, &why));
+        self.sequence(&self.trace.block(block).nodes);
+    }
+
+    /// Adds consecutive nodes to the current graph; a region of `torch.vmap` becomes one node.
+    pub fn sequence(&mut self, nodes: &'t [torch::NodeId]) {
+        for unit in vmap::units(self.trace, nodes) {
+            let Err(why) = self.unit(unit) else { continue };
+            self.blockers.push(blocked::at(self.trace, unit[0], &why));
+            for &id in unit {
                 self.pretend(id);
             }
+        }
+    }
+
+    fn unit(&mut self, unit: &'t [torch::NodeId]) -> Result<(), String> {
+        match unit {
+            [id] => self.node(*id),
+            region => self.vmap(region),
         }
     }
 
@@ -48,7 +61,7 @@ impl Builder<'_> {
         if !node.blocks.is_empty() {
             return self.control(id);
         }
-        if node.is_check() {
+        if node.is_check() || vmap::is_mark(node) {
             return Ok(());
         }
         if node.writes_out() && !node.outputs.is_empty() {

@@ -8,6 +8,7 @@
 mod alias;
 mod argument;
 mod blocked;
+mod body;
 mod builder;
 mod complex;
 mod control;
@@ -24,6 +25,7 @@ mod promote;
 mod recurrent;
 mod refusal;
 mod script;
+mod vmap;
 mod writes;
 mod written_out;
 
