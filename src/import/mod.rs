@@ -21,6 +21,7 @@ mod lower;
 mod overload;
 mod part;
 mod place;
+mod projected;
 mod promote;
 mod recurrent;
 mod refusal;

@@ -28,11 +28,13 @@ fn cell(name: &str) -> Option<Cell> {
 }
 
 /// Properties of a recurrent network that all of its layers share.
-struct Net {
+pub(super) struct Net {
     cell: Cell,
-    has_biases: bool,
+    pub(super) has_biases: bool,
+    /// Whether an LSTM projects its hidden state (`proj_size`).
+    is_projected: bool,
     /// 1, or 2 for a bidirectional network.
-    directions: usize,
+    pub(super) directions: usize,
     /// Size of the hidden state.
     hidden: i64,
 }
@@ -84,10 +86,11 @@ impl Builder<'_> {
             weights.get(1).and_then(ty).and_then(|ty| ty.shape.as_ref()?.last()?.fixed()).ok_or(unknown)?;
         let directions = if is_bidirectional { 2 } else { 1 };
         let each = if has_biases { 4 } else { 2 };
-        if layers.checked_mul(directions * each) != Some(weights.len()) {
-            return Err("projections (`proj_size`) have no ONNX equivalent".to_owned());
+        let is_projected = has_cells && layers.checked_mul(directions * (each + 1)) == Some(weights.len());
+        if !is_projected && layers.checked_mul(directions * each) != Some(weights.len()) {
+            return Err("its number of weights does not match its number of layers".to_owned());
         }
-        let net = Net { cell, has_biases, directions, hidden };
+        let net = Net { cell, has_biases, is_projected, directions, hidden };
         let mut x = self.computed(&input)?;
         let mut states = states.iter().map(|state| self.computed(state)).collect::<Result<Vec<_>, _>>()?;
         let batch = self.constant(Tensor::int64s(vec![1], &[1]));
@@ -106,7 +109,11 @@ impl Builder<'_> {
         for (layer, weights) in weights.chunks(per_layer).enumerate() {
             let weights =
                 weights.iter().map(|weight| self.computed(weight)).collect::<Result<Vec<_>, _>>()?;
-            let [y, ends @ ..] = &*self.layer(&net, x, &states, &weights, layer) else { return Ok(false) };
+            let made = match net.is_projected {
+                true => self.projected_layer(&net, x, &states, &weights, layer)?,
+                false => self.layer(&net, x, &states, &weights, layer),
+            };
+            let [y, ends @ ..] = &*made else { return Ok(false) };
             x = *y;
             for (all, &end) in finals.iter_mut().zip(ends) {
                 all.push(Some(end));
@@ -202,13 +209,13 @@ impl Builder<'_> {
         }
     }
 
-    fn sliced(&mut self, value: ValueId, from: i64, to: i64) -> ValueId {
+    pub(super) fn sliced(&mut self, value: ValueId, from: i64, to: i64) -> ValueId {
         let [from, to, axis] =
             [from, to, 0].map(|number| Some(self.constant(Tensor::int64s(vec![1], &[number]))));
         self.onnx("Slice", vec![Some(value), from, to, axis], Vec::new())
     }
 
-    fn swapped(&mut self, value: ValueId, perm: &[i64]) -> ValueId {
+    pub(super) fn swapped(&mut self, value: ValueId, perm: &[i64]) -> ValueId {
         self.onnx(
             "Transpose",
             vec![Some(value)],
@@ -216,7 +223,7 @@ impl Builder<'_> {
         )
     }
 
-    fn joined(&mut self, parts: Vec<Option<ValueId>>, axis: i64) -> ValueId {
+    pub(super) fn joined(&mut self, parts: Vec<Option<ValueId>>, axis: i64) -> ValueId {
         self.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(axis))])
     }
 }
