@@ -14,6 +14,7 @@ mod complex;
 mod control;
 mod functionalization;
 mod graph;
+mod grouped;
 mod imported;
 mod interface;
 mod jit;
