@@ -75,4 +75,9 @@ impl Builder<'_> {
             self.model.graphs[body].owner = Owner::Node(node);
         }
     }
+
+    /// Adds an ONNX node without attributes, and returns its output.
+    pub(super) fn call(&mut self, op: &str, inputs: &[ValueId]) -> ValueId {
+        self.onnx(op, inputs.iter().copied().map(Some).collect(), Vec::new())
+    }
 }

@@ -79,7 +79,7 @@ impl<'t> Builder<'t> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }
-        if self.recurrent(node)? || self.grouped(node)? {
+        if self.recurrent(node)? || self.grouped(node)? || self.polynomial(node)? {
             return Ok(());
         }
         let said = argument::called(self, node)?;

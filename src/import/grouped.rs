@@ -41,7 +41,7 @@ impl Builder<'_> {
         }
         let one = self.constant(Tensor::int64s(vec![1], &[1]));
         let groups = self.value_of(groups)?;
-        let groups = self.onnx("Reshape", vec![Some(groups), Some(one)], Vec::new());
+        let groups = self.call("Reshape", &[groups, one]);
         let operands = [Some(x), Some(w)].into_iter().chain(rest.iter().copied());
         let operands: Vec<(usize, ValueId)> = operands.flatten().enumerate().collect();
         let axes: Vec<i64> = operands.iter().map(|(at, _)| i64::from(*at == 0)).collect();
@@ -68,7 +68,7 @@ impl Builder<'_> {
         let stacked = self.unmade(&called.op);
         self.add_with_bodies("Scan", inputs, vec![Some(stacked)], attrs);
         let (groups, channels) = (self.sizes(stacked, 1, Some(2)), self.sizes(stacked, 2, Some(3)));
-        let channels = self.onnx("Mul", vec![Some(groups), Some(channels)], Vec::new());
+        let channels = self.call("Mul", &[groups, channels]);
         let shape = [self.sizes(stacked, 0, Some(1)), channels, self.sizes(stacked, 3, None)];
         let shape = self.joined(shape.map(Some).to_vec(), 0);
         let whole = self.output(output, Part::Real);
@@ -80,13 +80,13 @@ impl Builder<'_> {
     /// Splits an axis into an axis of groups, and an axis within a group.
     fn in_groups(&mut self, value: ValueId, groups: ValueId, axis: i64) -> ValueId {
         let all = self.sizes(value, axis, Some(axis + 1));
-        let each = self.onnx("Div", vec![Some(all), Some(groups)], Vec::new());
+        let each = self.call("Div", &[all, groups]);
         let before = (axis > 0).then(|| self.sizes(value, 0, Some(axis)));
         let is_last = self.known(value).1 == usize::try_from(axis + 1).ok();
         let behind = (!is_last).then(|| self.sizes(value, axis + 1, None));
         let sizes = [before, Some(groups), Some(each), behind].into_iter().flatten().map(Some).collect();
         let shape = self.joined(sizes, 0);
-        self.onnx("Reshape", vec![Some(value), Some(shape)], Vec::new())
+        self.call("Reshape", &[value, shape])
     }
 
     /// Returns the sizes of some axes at run time.

@@ -22,6 +22,7 @@ mod lower;
 mod overload;
 mod part;
 mod place;
+mod polynomial;
 mod projected;
 mod promote;
 mod recurrent;

@@ -35,16 +35,16 @@ impl Builder<'_> {
             let [input, recurrent, projection] =
                 [input, recurrent, projection].map(|&matrix| self.swapped(matrix, &[1, 0]));
             // The share of the inputs in the gates does not depend on the step before.
-            let mut shares = self.onnx("MatMul", vec![Some(x), Some(input)], Vec::new());
+            let mut shares = self.call("MatMul", &[x, input]);
             for &bias in biases {
-                shares = self.onnx("Add", vec![Some(shares), Some(bias)], Vec::new());
+                shares = self.call("Add", &[shares, bias]);
             }
             let body = self.step(elem, Matrices { recurrent, projection })?;
             let from = (layer * net.directions + direction) as i64;
             let mut inputs = Vec::new();
             for &state in states {
                 let one = self.sliced(state, from, from + 1);
-                inputs.push(Some(self.onnx("Squeeze", vec![Some(one), Some(zero)], Vec::new())));
+                inputs.push(Some(self.call("Squeeze", &[one, zero])));
             }
             inputs.push(Some(shares));
             let made: Vec<ValueId> = (0..3).map(|_| self.unmade("LSTM")).collect();
@@ -58,7 +58,7 @@ impl Builder<'_> {
             self.add_with_bodies("Scan", inputs, made.iter().copied().map(Some).collect(), attrs);
             parts[0].push(Some(made[2]));
             for (at, &end) in made[..2].iter().enumerate() {
-                let end = self.onnx("Unsqueeze", vec![Some(end), Some(zero)], Vec::new());
+                let end = self.call("Unsqueeze", &[end, zero]);
                 parts[at + 1].push(Some(end));
             }
         }
@@ -74,22 +74,17 @@ impl Builder<'_> {
         self.body(|builder| {
             let [hidden, cells, share] =
                 ["hidden", "cells", "share"].map(|name| builder.body_input(name, ty.clone()));
-            let mut made = |op: &str, inputs: &[ValueId]| {
-                builder.onnx(op, inputs.iter().copied().map(Some).collect(), Vec::new())
-            };
-            let recurrent = made("MatMul", &[hidden, matrices.recurrent]);
-            let gates = made("Add", &[share, recurrent]);
+            let recurrent = builder.call("MatMul", &[hidden, matrices.recurrent]);
+            let gates = builder.call("Add", &[share, recurrent]);
             let [input, forget, cell, output] = builder.gates(gates);
-            let mut made = |op: &str, inputs: &[ValueId]| {
-                builder.onnx(op, inputs.iter().copied().map(Some).collect(), Vec::new())
-            };
-            let [input, forget, output] = [input, forget, output].map(|gate| made("Sigmoid", &[gate]));
-            let cell = made("Tanh", &[cell]);
-            let (kept, added) = (made("Mul", &[forget, cells]), made("Mul", &[input, cell]));
-            let cells = made("Add", &[kept, added]);
-            let shown = made("Tanh", &[cells]);
-            let shown = made("Mul", &[output, shown]);
-            let hidden = made("MatMul", &[shown, matrices.projection]);
+            let [input, forget, output] =
+                [input, forget, output].map(|gate| builder.call("Sigmoid", &[gate]));
+            let cell = builder.call("Tanh", &[cell]);
+            let (kept, added) = (builder.call("Mul", &[forget, cells]), builder.call("Mul", &[input, cell]));
+            let cells = builder.call("Add", &[kept, added]);
+            let shown = builder.call("Tanh", &[cells]);
+            let shown = builder.call("Mul", &[output, shown]);
+            let hidden = builder.call("MatMul", &[shown, matrices.projection]);
             for output in [hidden, cells, hidden] {
                 builder.give_one(output, ty.clone());
             }
