@@ -40,12 +40,19 @@ pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
         let given = given.map(|given| builder.trace.see(given).clone());
         if param.is_input {
             input(builder, param, given, &mut call)?;
-        } else if let Some(value) = attribute(builder, param, given)? {
+        } else if !is_of_gradients(&call.op, param.name)
+            && let Some(value) = attribute(builder, param, given)?
+        {
             call.attrs.push(Attribute::new(param.name, value));
         }
     }
     trim(&mut call.inputs);
     Ok(call)
+}
+
+/// Returns true for parameters that affect only gradients, which may be computed at run time.
+fn is_of_gradients(op: &str, param: &str) -> bool {
+    op == "embedding" && matches!(param, "padding_idx" | "scale_grad_by_freq" | "sparse")
 }
 
 /// Converts a call of an operator whose signature is not known.
