@@ -33,6 +33,16 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     finding.help(instead(&node.op))
 }
 
+/// Reports that a region of `torch.vmap` cannot be converted.
+pub fn region(trace: &Trace, nodes: &[NodeId], why: &str) -> Finding {
+    let source = nodes.iter().find_map(|&id| trace.node(id).source.clone());
+    let message = format!("`torch.vmap` is not supported: {why}");
+    let mut finding = rule_ids::NOT_CONVERTIBLE.finding(message, source.map_or(Place::File, Place::Source));
+    let module = nodes.first().map_or(Arc::from(""), |&id| trace.node(id).scope.clone());
+    finding.anchor = Anchor { module, op: Arc::from("torch.vmap") };
+    finding.help("apply the function to the whole batch instead of to each sample")
+}
+
 /// Returns the help text for an operator that cannot be converted.
 fn instead(op: &Op) -> String {
     match (op.aten(), op.in_place_of()) {

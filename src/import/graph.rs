@@ -41,7 +41,10 @@ impl<'t> Builder<'t> {
     pub fn sequence(&mut self, nodes: &'t [torch::NodeId]) {
         for unit in vmap::units(self.trace, nodes) {
             let Err(why) = self.unit(unit) else { continue };
-            self.blockers.push(blocked::at(self.trace, unit[0], &why));
+            self.blockers.push(match unit {
+                [id] => blocked::at(self.trace, *id, &why),
+                region => blocked::region(self.trace, region, &why),
+            });
             for &id in unit {
                 self.pretend(id);
             }

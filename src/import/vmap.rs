@@ -136,7 +136,12 @@ impl<'t> Builder<'t> {
                     region.samples.extend(outputs);
                     region.of_sample.push(unit);
                 }
-                _ if node.op.in_place_of().is_some() || node.writes_out() => {
+                _ if node.writes_out()
+                    || node
+                        .op
+                        .in_place_of()
+                        .is_some_and(|name| !matches!(name, "detach" | "requires_grad")) =>
+                {
                     return Err("it contains a write into a tensor without a batch axis".to_owned());
                 }
                 _ => self.sequence(unit),

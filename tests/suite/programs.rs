@@ -17,7 +17,17 @@ fn converted(name: &str) -> (i32, String, Option<Model>) {
 
 #[test]
 fn unsupported_programs_are_refused_with_a_reason() {
-    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "bytes_resized"] {
+    let names = [
+        "einsum_alias",
+        "as_strided_w",
+        "bn_train",
+        "foreach",
+        "real_write",
+        "bytes_resized",
+        "vmap_view_write",
+        "vmap_random",
+    ];
+    for name in names {
         let (status, messages, model) = converted(&format!("{name}.pt2"));
         assert_eq!((status, model.is_some()), (1, false), "{name}: {messages}");
         snapshot("programs", name, &messages);
@@ -110,7 +120,17 @@ fn refusals(messages: &str) -> Vec<&str> {
 
 #[test]
 fn lint_reports_the_refusals_of_fix() {
-    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "bytes_resized"] {
+    let names = [
+        "einsum_alias",
+        "as_strided_w",
+        "bn_train",
+        "foreach",
+        "real_write",
+        "bytes_resized",
+        "vmap_view_write",
+        "vmap_random",
+    ];
+    for name in names {
         let name = format!("{name}.pt2");
         let sandbox = Sandbox::new(&[]);
         sandbox.bring(&format!("tests/models/programs/{name}"), &name);
