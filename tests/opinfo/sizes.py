@@ -39,7 +39,19 @@ def other_sizes(program, shapes, tensors, seed: str):
         chosen = dict(zip(symbols, sizes))
         wanted = [[int(dim if isinstance(dim, int) else dim.subs(chosen)) for dim in shape] for shape in shapes]
         if all(size >= 0 for shape in wanted for size in shape):
-            yield tuple(_resized(tensor, shape, f"{seed} {attempt}") for tensor, shape in zip(tensors, wanted))
+            resized = [_resized(tensor, shape, f"{seed} {attempt}") for tensor, shape in zip(tensors, wanted)]
+            yield tuple(_order(at, tensors, resized) for at in range(len(tensors)))
+
+
+def _order(at: int, tensors, resized):
+    """Returns a resized tensor; if the given tensor is the order of another one, returns the order of the resized one."""
+    order = tensors[at]
+    for data, other in zip(tensors, resized):
+        is_order = order.dtype == torch.int64 and data.dtype != order.dtype and order.shape == data.shape and order.dim()
+        if is_order and order.numel() and 0 <= order.min() and order.max() < order.shape[-1]:
+            if torch.equal(data.gather(-1, order), data.sort(-1).values):
+                return other.argsort(-1)
+    return resized[at]
 
 
 def _resized(tensor, shape, seed: str):
