@@ -2,6 +2,7 @@
 
 use super::argument::{self, Called};
 use super::builder::{Builder, declared};
+use super::names::Names;
 use super::part::Part;
 use super::writes::View;
 use crate::graph::{AttrValue, Attribute, Tensor, ValueId};
@@ -19,27 +20,23 @@ pub enum Link {
 }
 
 /// Operators whose results are views of their first operand, whatever its memory layout.
-const VIEWS: &str = "
+static VIEWS: Names = Names::new("
     _conj _neg_view _reshape_alias _unsafe_view adjoint alias as_strided atleast_1d atleast_2d atleast_3d broadcast_to chunk
     conj detach diagonal dsplit expand expand_as hsplit imag lift_fresh linalg_diagonal mH mT matrix_H moveaxis movedim
     narrow numpy_T permute positive real select slice split split_with_sizes squeeze swapaxes swapdims t tensor_split
-    transpose unbind unflatten unfold unsqueeze view view_as view_as_complex view_as_real vsplit";
+    transpose unbind unflatten unfold unsqueeze view view_as view_as_complex view_as_real vsplit");
 
 /// Operators that copy only if the memory layout requires it.
-const LAID_OUT: &str = "contiguous flatten ravel reshape reshape_as";
+static LAID_OUT: Names = Names::new("contiguous flatten ravel reshape reshape_as");
 
 /// Operators whose results may share elements with an operand.
-const SOMETIMES: &str = "
+static SOMETIMES: Names = Names::new("
     _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short broadcast_tensors
     cartesian_prod chain_matmul channel_shuffle combinations conj_physical einsum meshgrid pixel_shuffle pixel_unshuffle
-    resolve_conj resolve_neg sum_to_size unsafe_chunk unsafe_split unsafe_split_with_sizes";
+    resolve_conj resolve_neg sum_to_size unsafe_chunk unsafe_split unsafe_split_with_sizes");
 
 /// Operators that are the identity outside of training.
-const TRAINING: &str = "alpha_dropout dropout feature_alpha_dropout feature_dropout";
-
-fn is_among(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|one| one == name)
-}
+static TRAINING: Names = Names::new("alpha_dropout dropout feature_alpha_dropout feature_dropout");
 
 /// Returns the alias relation of a node's result to its operands.
 pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
@@ -54,11 +51,11 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
         "einsum" if operands(trace, node).len() > 1 => Link::Copy,
         // An overload that takes a list of tensors may return views of the members.
         "atleast_1d" | "atleast_2d" | "atleast_3d" if has_list => Link::Perhaps,
-        name if is_among(SOMETIMES, name) => Link::Perhaps,
-        name if is_among(VIEWS, name) => Link::View,
+        name if SOMETIMES.contains(name) => Link::Perhaps,
+        name if VIEWS.contains(name) => Link::View,
         "contiguous" if given("memory_format").is_some() => Link::Perhaps,
-        name if is_among(LAID_OUT, name) => laid_out(operand.and_then(tensor), tensor(output)),
-        name if is_among(TRAINING, name) => match is("train", 2) {
+        name if LAID_OUT.contains(name) => laid_out(operand.and_then(tensor), tensor(output)),
+        name if TRAINING.contains(name) => match is("train", 2) {
             Some(false) => Link::View,
             _ => Link::Perhaps,
         },
@@ -99,7 +96,7 @@ impl Builder<'_> {
             "alias" | "detach" | "lift_fresh" | "positive" | "to" | "type_as" | "contiguous" => {
                 return Ok(child);
             }
-            name if is_among(TRAINING, name) => return Ok(child),
+            name if TRAINING.contains(name) => return Ok(child),
             "view" if &*node.op.overload == "dtype" => return Err(unreachable_by(node)),
             "view" | "view_as" | "reshape" | "reshape_as" | "flatten" | "unflatten" | "ravel" | "squeeze"
             | "unsqueeze" | "atleast_1d" | "atleast_2d" | "atleast_3d" | "_unsafe_view"

@@ -7,6 +7,7 @@
 
 use super::argument;
 use super::builder::{Builder, declared};
+use super::names::Names;
 use super::part::{Part, is_complex};
 use crate::graph::{
     AttrValue, Attribute, DeclaredDim, Def, Dimension, ElemType, Tensor, Type, TypeKind, ValueId,
@@ -15,7 +16,7 @@ use crate::schema::aten;
 use crate::torch::{self, Argument, Node};
 
 /// Operators that can be applied to each part separately.
-const BY_PARTS: &str = "
+static BY_PARTS: Names = Names::new("
     _chunk_cat _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_masked_index_put_accumulate _unsafe_view alias
     alias_copy as_strided as_strided_copy as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors
     broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack combinations concat concatenate
@@ -29,7 +30,7 @@ const BY_PARTS: &str = "
     split_with_sizes split_with_sizes_copy squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t t_copy take
     take_along_dim tensor_split tile to trace transpose transpose_copy tril triu type_as unbind unbind_copy unflatten
     unfold unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy
-    vsplit vstack where zero zeros zeros_like";
+    vsplit vstack where zero zeros zeros_like");
 
 /// Returns the type of a tensor of pairs whose parts have type `ty`.
 fn paired(ty: Type) -> Type {
@@ -65,7 +66,7 @@ impl Builder<'_> {
     /// Lowers a node that has complex operands or results.
     pub fn complex_node(&mut self, node: &Node) -> Result<(), String> {
         let base = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
-        let by_parts = BY_PARTS.split_whitespace().any(|name| name == base);
+        let by_parts = BY_PARTS.contains(base);
         let done = if by_parts { self.by_parts(node) } else { self.whole(node) };
         self.part = Part::Real;
         done

@@ -19,6 +19,7 @@ mod imported;
 mod interface;
 mod jit;
 mod lower;
+mod names;
 mod overload;
 mod part;
 mod place;

@@ -2,50 +2,49 @@
 
 use super::preserving::{WIDE, preserves};
 use crate::graph::ElemType;
+use crate::import::names::Names;
 use crate::import::promote::{combine, promote};
 use crate::torch::{Argument, Input, Trace, Type, ValueId};
 
 /// Operators whose result is boolean.
-const BOOLEAN: &str =
-    "eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
-    logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf isreal signbit any all is_nonzero";
+static BOOLEAN: Names = Names::new("eq ne lt le gt ge equal isclose isin greater less not_equal greater_equal less_equal logical_and
+    logical_or logical_xor logical_not isnan isinf isfinite isneginf isposinf isreal signbit any all is_nonzero");
 
 /// Operators whose result is int64.
-const INDICES: &str =
+static INDICES: Names = Names::new(
     "argmax argmin argsort nonzero bincount searchsorted bucketize one_hot count_nonzero multinomial nms
-    nonzero_numpy _shape_as_tensor argwhere tril_indices triu_indices randperm";
+    nonzero_numpy _shape_as_tensor argwhere tril_indices triu_indices randperm",
+);
 
 /// Operators whose second result is int64.
-const WITH_INDICES: &str =
+static WITH_INDICES: Names = Names::new(
     "topk sort msort kthvalue mode cummax cummin max_pool1d_with_indices max_pool2d_with_indices
     max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d
-    fractional_max_pool3d max min median nanmedian";
+    fractional_max_pool3d max min median nanmedian",
+);
 
 /// Operators whose results all have the dtype of the operand, although they have several results.
-const UNIFORM: &str = "lstm gru rnn_tanh rnn_relu lstm_cell native_layer_norm native_group_norm native_batch_norm
+static UNIFORM: Names = Names::new("lstm gru rnn_tanh rnn_relu lstm_cell native_layer_norm native_group_norm native_batch_norm
     _native_batch_norm_legit_no_training var_mean std_mean aminmax _aminmax svd linalg_svd qr linalg_qr linalg_eigh slogdet
-    linalg_slogdet";
+    linalg_slogdet");
 
 /// Operators whose results are int64, except the first.
-const COUNTED: &str = "embedding_bag _unique2 unique_dim unique_consecutive unique_dim_consecutive";
+static COUNTED: Names =
+    Names::new("embedding_bag _unique2 unique_dim unique_consecutive unique_dim_consecutive");
 
 /// Operators that sum integers and booleans in int64.
-const SUMS: &str = "sum prod cumsum cumprod nansum trace";
+static SUMS: Names = Names::new("sum prod cumsum cumprod nansum trace");
 
 /// Operators that convert integers and booleans to the default dtype.
-const FLOATING: &str = "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
+static FLOATING: Names = Names::new("sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
     atanh arccosh arcsinh arctanh ldexp sigmoid erf erfc erfinv lgamma digamma reciprocal div divide true_divide atan2 arctan2 logit sinc xlogy special_xlogy
-    logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp copysign polygamma mvlgamma";
+    logaddexp deg2rad rad2deg arcsin arccos arctan i0 logsumexp copysign polygamma mvlgamma");
 
 /// Operators whose result has the promoted dtype of all tensors and numbers.
-const PROMOTING: &str = "add sub subtract mul multiply remainder fmod floor_divide pow maximum minimum fmax fmin
+static PROMOTING: Names = Names::new("add sub subtract mul multiply remainder fmod floor_divide pow maximum minimum fmax fmin
     lerp addcmul addcdiv clamp clip clamp_min clamp_max rsub __and__ __or__ __xor__ __lshift__ __rshift__ bitwise_and bitwise_or bitwise_xor
     bitwise_left_shift bitwise_right_shift hypot cat concat concatenate stack hstack vstack dstack column_stack
-    mse_loss l1_loss smooth_l1_loss huber_loss kl_div dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm";
-
-fn is_among(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|one| one == name)
-}
+    mse_loss l1_loss smooth_l1_loss huber_loss kl_div dot mv cross kron outer heaviside gcd lcm nextafter linear matmul bmm mm addmm baddbmm addbmm");
 
 /// Returns the element types of `count` results; an unknown element type is `None`.
 ///
@@ -58,15 +57,15 @@ pub fn results(
     count: usize,
 ) -> Vec<Option<ElemType>> {
     let is_partial = matches!(name, "max" | "min" | "median" | "nanmedian") && overload != "dim";
-    let is_known = [WITH_INDICES, UNIFORM, COUNTED].iter().any(|names| is_among(names, name));
+    let is_known = [&WITH_INDICES, &UNIFORM, &COUNTED].iter().any(|names| names.contains(name));
     if count > 1 && !is_known {
         return vec![None; count];
     }
     let first = result(trace, name, inputs);
     (0..count)
         .map(|place| match place {
-            1 if is_among(WITH_INDICES, name) && !is_partial => Some(ElemType::Int64),
-            1.. if is_among(COUNTED, name) => Some(ElemType::Int64),
+            1 if WITH_INDICES.contains(name) && !is_partial => Some(ElemType::Int64),
+            1.. if COUNTED.contains(name) => Some(ElemType::Int64),
             _ => first,
         })
         .collect()
@@ -88,15 +87,15 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
         }
         "bincount" if matches!(argument("weights"), Some(Argument::Value(_))) => None,
         name if name.starts_with("special_") && own().is_none_or(whole) => None,
-        name if is_among(BOOLEAN, name) => Some(ElemType::Bool),
-        name if is_among(INDICES, name) => Some(ElemType::Int64),
-        name if is_among(SUMS, name) => own().map(|elem| if whole(elem) { ElemType::Int64 } else { elem }),
-        name if is_among(FLOATING, name) => {
+        name if BOOLEAN.contains(name) => Some(ElemType::Bool),
+        name if INDICES.contains(name) => Some(ElemType::Int64),
+        name if SUMS.contains(name) => own().map(|elem| if whole(elem) { ElemType::Int64 } else { elem }),
+        name if FLOATING.contains(name) => {
             let rounds = matches!(argument("rounding_mode"), Some(Argument::Str(_)));
             let elem = promoted(trace, inputs)?;
             Some(if whole(elem) && !rounds { ElemType::Float } else { elem })
         }
-        name if is_among(PROMOTING, name) => promoted(trace, inputs),
+        name if PROMOTING.contains(name) => promoted(trace, inputs),
         "max" | "min" if argument("other").is_some() => promoted(trace, inputs),
         "where" => {
             let branches: Vec<Input> = inputs.iter().skip(1).cloned().collect();
@@ -126,10 +125,10 @@ fn result(trace: &Trace, name: &str, inputs: &[Input]) -> Option<ElemType> {
         | "fft_hfftn" => own().filter(|elem| !whole(*elem)).map(real),
         name if name.starts_with("fft_") && !name.ends_with("shift") => own().and_then(complex),
         "square" => own().filter(|elem| *elem != ElemType::Bool),
-        name if is_among(WIDE, name) => {
+        name if WIDE.contains(name) => {
             own().filter(|elem| matches!(elem, ElemType::Float | ElemType::Double))
         }
-        name if [WITH_INDICES, UNIFORM, COUNTED].iter().any(|names| is_among(names, name)) => own(),
+        name if [&WITH_INDICES, &UNIFORM, &COUNTED].iter().any(|names| names.contains(name)) => own(),
         name if name.starts_with("special_") || name.starts_with("fft_") || preserves(name) => own(),
         // The dtype of any other operator is not known.
         _ => None,

@@ -1,7 +1,10 @@
 //! PyTorch operators whose results have the dtype of their first tensor.
 
+use crate::import::names::Names;
+
 /// Names of these operators. They were found by running samples of PyTorch 2.15 in seven dtypes.
-const NAMES: &str = "
+static NAMES: Names = Names::new(
+    "
     _adaptive_avg_pool2d _adaptive_avg_pool3d _chunk_cat _conv_depthwise2d _convolution _convolution_mode
     _masked_softmax _pad_circular _pad_enum _prelu_kernel _reshape_alias _reshape_copy _safe_softmax
     _to_copy _trilinear _unsafe_index _unsafe_index_put _unsafe_masked_index
@@ -43,12 +46,14 @@ const NAMES: &str = "
     unbind_copy unflatten unfold unfold_copy uniform unsafe_chunk unsafe_split unsafe_split_with_sizes
     unsqueeze unsqueeze_copy upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d
     upsample_nearest2d upsample_nearest3d upsample_trilinear3d var vdot view view_as view_copy vsplit zero
-    zeros_like";
+    zeros_like",
+);
 
 /// Operators for which this is true only if that dtype is float32 or float64.
-pub const WIDE: &str = "einsum trapezoid trapz cumulative_trapezoid cov corrcoef quantile nanquantile";
+pub static WIDE: Names =
+    Names::new("einsum trapezoid trapz cumulative_trapezoid cov corrcoef quantile nanquantile");
 
 /// Returns true for an operator whose results have the dtype of its first tensor.
 pub fn preserves(name: &str) -> bool {
-    NAMES.split_whitespace().any(|one| one == name)
+    NAMES.contains(name)
 }

@@ -6,20 +6,21 @@
 use super::recorder::{Recorder, dim_of};
 use crate::graph::ElemType;
 use crate::graph::dim::{Bounds, Dim, numel};
+use crate::import::names::Names;
 use crate::torch::{Argument, Input};
 
 /// Maximum number of tensors that an operator returns.
 const MAX_PARTS: usize = 1 << 14;
 
 /// Operators whose result has the shape of their first operand.
-const LIKE: &str = "
+static LIKE: Names = Names::new("
     abs alias alpha_dropout batch_norm bernoulli bitwise_not ceil celu clone contiguous cos cumprod cumsum detach dropout elu
     empty_like erf exp expm1 feature_dropout fill flip floor full_like gelu group_norm hardshrink hardsigmoid hardswish
     hardtanh index_add index_copy index_fill index_put instance_norm isfinite isinf isnan layer_norm leaky_relu lift_fresh
     log log10 log1p log2 log_sigmoid log_softmax logical_not mish nan_to_num neg negative ones_like positive prelu
     rand_like randn_like reciprocal relu relu6 rms_norm roll round rrelu rsqrt scatter scatter_add scatter_reduce selu sgn
     sigmoid sign silu sin softmax softplus softshrink softsign sqrt square tan tanh tanhshrink threshold tril triu trunc
-    type_as zero zeros_like";
+    type_as zero zeros_like");
 
 /// Sizes of a tensor; an unknown size is `None`.
 pub type Sizes = Vec<Option<Dim>>;
@@ -72,7 +73,7 @@ impl Call<'_> {
     /// Returns the shape of the only result; `None` if another function determines it.
     pub fn shape(&self, name: &str) -> Option<Sizes> {
         match name {
-            name if LIKE.split_whitespace().any(|one| one == name) => self.own(),
+            name if LIKE.contains(name) => self.own(),
             "view" | "reshape" | "_unsafe_view" | "view_copy" => self.viewed(self.own()?, self.list("size")?),
             "view_as" | "reshape_as" | "expand_as" => self.sizes_of(self.argument("other")?),
             "expand" | "expand_copy" | "broadcast_to" => self.expanded(),
