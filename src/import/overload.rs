@@ -1,5 +1,7 @@
 //! Overload resolution: TorchScript prints operator names without their overload.
 
+use std::sync::Arc;
+
 use crate::schema::aten::{self, Kind, Param, Signature};
 use crate::torch::types::elem_by_number;
 use crate::torch::{Argument, Input, Trace, Type};
@@ -9,17 +11,13 @@ use crate::torch::{Argument, Input, Trace, Type};
 /// Returns `None` if no overload matches. TorchScript prints all arguments in order, including defaults.
 pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'static Signature, Vec<Input>)> {
     let candidates = || aten::overloads(name).filter(|it| it.params.len() + left_out(it) == given.len());
-    let fits = |signature: &&Signature, numbers: bool| {
-        signature.params.iter().zip(given).all(|(param, given)| fits(trace, param, given, numbers))
+    let inputs = |signature: &Signature, numbers: bool| {
+        assigned(trace, signature, given.get(..signature.params.len())?, &[], numbers)
     };
     // Prefer an overload that takes tensors for tensors, and numbers for numbers. If there is none, a number
     // may be passed for a tensor, or a tensor for a number.
-    let found = candidates().find(|it| fits(it, false)).or_else(|| candidates().find(|it| fits(it, true)))?;
-    let input = |(param, given): (&Param, &Argument)| Input {
-        name: Some(param.name.into()),
-        argument: typed(param, given),
-    };
-    let mut inputs: Vec<Input> = found.params.iter().zip(given).map(input).collect();
+    let first = |numbers: bool| candidates().find_map(|it| Some((it, inputs(it, numbers)?)));
+    let (found, mut inputs) = first(false).or_else(|| first(true))?;
     // A non-default memory format may force a copy.
     let format =
         given.get(inputs.len()).filter(|format| !matches!(format, Argument::None | Argument::Int(0)));
@@ -31,8 +29,37 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
     Some((found, inputs))
 }
 
+/// Assigns the arguments of a call to the parameters of an overload; `None` if it does not accept them.
+pub(super) fn assigned(
+    trace: &Trace,
+    signature: &Signature,
+    given: &[Argument],
+    named: &[&(Arc<str>, Argument)],
+    numbers: bool,
+) -> Option<Vec<Input>> {
+    let is_param = |name: &str| signature.params.iter().any(|param| param.name == name);
+    if given.len() > signature.params.len() || named.iter().any(|(name, _)| !is_param(name)) {
+        return None;
+    }
+    let mut inputs = Vec::new();
+    for (position, param) in signature.params.iter().enumerate() {
+        let by_name = || named.iter().find(|(name, _)| &**name == param.name).map(|(_, argument)| argument);
+        let Some(argument) = given.get(position).or_else(by_name) else {
+            if param.default.is_none() && !param.is_optional {
+                return None;
+            }
+            continue;
+        };
+        if !fits(trace, param, argument, numbers) {
+            return None;
+        }
+        inputs.push(Input { name: Some(param.name.into()), argument: typed(param, argument) });
+    }
+    Some(inputs)
+}
+
 /// Returns an argument, with a dtype instead of its number.
-pub(super) fn typed(param: &Param, given: &Argument) -> Argument {
+fn typed(param: &Param, given: &Argument) -> Argument {
     match (param.kind, given) {
         (Kind::Elem, Argument::Int(number)) => {
             elem_by_number(*number).map_or_else(|| given.clone(), Argument::Elem)
@@ -57,7 +84,7 @@ fn left_out(signature: &Signature) -> usize {
 
 /// Returns true if a parameter accepts an argument.
 /// With `numbers`, a number is also accepted for a tensor, and a tensor for an integer or a scalar.
-pub(super) fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
+fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     let ty = |given: &Argument| match given {
         Argument::Value(value) => Some(&trace.value(*value).ty),
         _ => None,

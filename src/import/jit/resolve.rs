@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::import::overload::{fits, typed};
+use crate::import::overload::assigned;
 use crate::schema::aten::{self, Kind, Signature};
 use crate::torch::{Argument, Input, Trace};
 
@@ -20,7 +20,7 @@ pub fn resolved(
     // Signatures do not have memory formats, which only affect whether a result shares its elements.
     let (formats, named): (Vec<_>, Vec<_>) = named.partition(|(name, _)| &**name == "memory_format");
     let accepts =
-        |signature: &&Signature, numbers: bool| arguments(trace, signature, given, &named, numbers).is_some();
+        |signature: &&Signature, numbers: bool| assigned(trace, signature, given, &named, numbers).is_some();
     // The code omits arguments only if they are defaults, so the overload with the fewest parameters is meant.
     // An integer is rather an axis than the number of a dtype, which most operators take by name only.
     let dtypes = |signature: &Signature| {
@@ -32,40 +32,11 @@ pub fn resolved(
         accepted.min_by_key(|it| (dtypes(it), it.params.len()))
     };
     let found = best(false).or_else(|| best(true))?;
-    let mut inputs = arguments(trace, found, given, &named, true)?;
+    let mut inputs = assigned(trace, found, given, &named, true)?;
     if let Some((_, format)) = formats.first()
         && !matches!(format, Argument::None | Argument::Int(0))
     {
         inputs.push(Input { name: Some("memory_format".into()), argument: format.clone() });
     }
     Some((found, inputs))
-}
-
-/// Assigns the arguments of a call to the parameters of an overload; `None` if it does not accept them.
-fn arguments(
-    trace: &Trace,
-    signature: &Signature,
-    given: &[Argument],
-    named: &[&(Arc<str>, Argument)],
-    numbers: bool,
-) -> Option<Vec<Input>> {
-    let is_param = |name: &str| signature.params.iter().any(|param| param.name == name);
-    if given.len() > signature.params.len() || named.iter().any(|(name, _)| !is_param(name)) {
-        return None;
-    }
-    let mut inputs = Vec::new();
-    for (position, param) in signature.params.iter().enumerate() {
-        let by_name = || named.iter().find(|(name, _)| &**name == param.name).map(|(_, argument)| argument);
-        let Some(argument) = given.get(position).or_else(by_name) else {
-            if param.default.is_none() && !param.is_optional {
-                return None;
-            }
-            continue;
-        };
-        if !fits(trace, param, argument, numbers) {
-            return None;
-        }
-        inputs.push(Input { name: Some(param.name.into()), argument: typed(param, argument) });
-    }
-    Some(inputs)
 }
