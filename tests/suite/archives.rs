@@ -236,6 +236,9 @@ fn code_that_grows_without_bound_is_refused() {
     refused("s = \"abcdefgh\"\nfor i in range(60):\n  s = torch.add(s, s)\nreturn x", "too many steps");
     refused("l = [1]\nfor i in range(60):\n  l = torch.add(l, l)\nreturn x", "too many steps");
     refused("n = torch.__range_length(-5, 9223372036854775807, 1)\nreturn x", "too long");
+    refused("for i in range(600000):\n  x = torch.relu(x)\nreturn x", "too many operators");
+    refused("while True:\n  pass\nreturn x", "too many rounds");
+    refused("l = torch.mul([1], 1000000)\nreturn x", "too many members");
     let sandbox = Sandbox::new(&[]);
     write(&sandbox, &format!("x: Tensor) -> Tensor:\n    y = x{}\n    return x\n", ".a".repeat(300_000)));
     let (status, messages, _) = converted(&sandbox, "net.pt", &["x=batch,4"]);

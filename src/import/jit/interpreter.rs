@@ -18,19 +18,19 @@ use crate::torch::ValueId;
 const MAX_CALLS: usize = 64;
 
 /// Maximum number of statements, with those of unrolled loops.
-const MAX_STEPS: usize = 2_000_000;
+const MAX_STEPS: usize = 1 << 17;
 
 /// Maximum number of members of lists that are created at once or passed to operators.
-pub const MAX_MEMBERS: usize = 1 << 20;
+pub const MAX_MEMBERS: usize = 1 << 18;
 
 /// Maximum number of nodes or values of the program.
-const MAX_VALUES: usize = 1 << 17;
+const MAX_VALUES: usize = 1 << 15;
 
 /// Maximum nesting of expressions, statements and calls that are being evaluated.
 const MAX_NESTING: usize = 1000;
 
 /// Maximum work on lists, strings and copies of the recorded program: members, bytes and nodes.
-const MAX_WORK: usize = 1 << 23;
+const MAX_WORK: usize = 1 << 22;
 
 /// Variables of a function.
 pub type Variables = FxHashMap<Arc<str>, Item>;
