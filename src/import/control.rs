@@ -162,6 +162,7 @@ impl Builder<'_> {
         operands.iter().map(|operand| self.both(operand)).collect()
     }
 
+    /// Returns the current value of an operand: its real part, and its imaginary part if it is complex.
     pub(super) fn both(&mut self, given: &Argument) -> Result<Parts, String> {
         let value = operand(self, given)?.ok_or("one of its operands is missing")?;
         Ok([value].into_iter().chain(self.imaginary_of(given)).collect())

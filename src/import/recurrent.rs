@@ -209,12 +209,14 @@ impl Builder<'_> {
         }
     }
 
+    /// Takes the elements `from..to` of the first axis.
     pub(super) fn sliced(&mut self, value: ValueId, from: i64, to: i64) -> ValueId {
         let [from, to, axis] =
             [from, to, 0].map(|number| Some(self.constant(Tensor::int64s(vec![1], &[number]))));
         self.onnx("Slice", vec![Some(value), from, to, axis], Vec::new())
     }
 
+    /// Transposes a tensor.
     pub(super) fn swapped(&mut self, value: ValueId, perm: &[i64]) -> ValueId {
         self.onnx(
             "Transpose",
@@ -223,6 +225,7 @@ impl Builder<'_> {
         )
     }
 
+    /// Concatenates tensors along an axis.
     pub(super) fn joined(&mut self, parts: Vec<Option<ValueId>>, axis: i64) -> ValueId {
         self.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(axis))])
     }

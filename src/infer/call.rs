@@ -54,7 +54,7 @@ pub struct OpCall<'a> {
     pub outputs: usize,
     /// Ranges of the symbols in the facts.
     pub bounds: &'a Bounds,
-    /// True if the call runs whenever the model does; false if that is unknown, as in the branch of an `If`.
+    /// True if the call runs whenever the model does; false if unknown, as in the branch of an `If`.
     pub runs: bool,
 }
 

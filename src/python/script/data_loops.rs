@@ -1,4 +1,4 @@
-//! Loops whose number of iterations depends on the elements of tensors, such as `while order.numel() > 0`.
+//! Loops whose number of iterations depends on data, such as `while order.numel() > 0`.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! A parser of the YAML that configurations use: block and flow collections of plain and quoted scalars.
+//! Parser of YAML configurations: block and flow collections of plain and quoted scalars.
 //!
 //! Scalars are resolved as PyYAML resolves them. Anchors, tags, block scalars and values over several lines are not
 //! supported.

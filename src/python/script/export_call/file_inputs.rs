@@ -42,7 +42,7 @@ impl<'t> Check<'_, '_, 't> {
         })
     }
 
-    /// Returns the inputs of the file, if all its examples are tensors with known names, and whether these are all.
+    /// Returns the inputs of the file, if all are known, and whether these are all.
     fn file_inputs(&mut self, model: &Value<'t>, class: &str) -> Option<(Vec<FileInput>, bool)> {
         let request = self.request;
         let parameters = self.machine.forward_parameters(model);

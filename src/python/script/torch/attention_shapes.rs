@@ -60,7 +60,7 @@ impl<'t> Machine<'t> {
         Err(self.fault(args.node, Fault::shape(message, help)))
     }
 
-    /// Reports masks of an attention that PyTorch refuses: `attention` is the mask of pairs, `padding` that of keys.
+    /// Reports masks that PyTorch refuses: `attention` is the mask of pairs, `padding` that of keys.
     ///
     /// Each mask is given by its position and its name. Without gradients, a fused path takes other masks.
     pub fn check_masks(
