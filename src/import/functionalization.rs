@@ -73,12 +73,7 @@ impl Builder<'_> {
                     self.writes.seen.insert(output, count);
                     self.writes.viewed.insert(base);
                 }
-                Link::View | Link::Perhaps => {
-                    let of = operands(self.trace, node).into_iter().map(|value| self.writes.of(value));
-                    let of: Vec<_> = of.map(|value| (value, self.writes.count(value))).collect();
-                    self.writes.viewed.extend(of.iter().map(|(value, _)| *value));
-                    self.writes.unsure.insert(output, of);
-                }
+                Link::View | Link::Perhaps => self.writes.may_share(output, operands(self.trace, node)),
             }
         }
         Ok(())

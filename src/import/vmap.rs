@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::alias::{Link, link, operands};
 use super::builder::{Builder, declared};
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute};
@@ -70,6 +71,31 @@ struct Region<'t> {
     samples: FxHashSet<ValueId>,
 }
 
+impl Region<'_> {
+    /// Returns the values outside the region with which a stacked tensor may share elements.
+    fn bases(&self, trace: &Trace, stacked: &Batched) -> Vec<ValueId> {
+        let (mut bases, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut open: Vec<ValueId> = trace.as_value(&stacked.argument).into_iter().collect();
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            if let Some(split) = self.split.iter().find(|split| split.output == value) {
+                bases.extend(trace.as_value(&split.argument));
+            } else if !self.samples.contains(&value) {
+                bases.push(value);
+            } else if let Some(node) = trace.producer(value).map(|node| trace.node(node))
+                && (function(node).is_some()
+                    || node.op.in_place_of().is_some()
+                    || link(trace, node, value) != Link::Copy)
+            {
+                open.extend(operands(trace, node));
+            }
+        }
+        bases
+    }
+}
+
 impl<'t> Builder<'t> {
     /// Lowers a region of `torch.vmap` to a Scan. Nodes that do not depend on the sample precede the Scan.
     pub fn vmap(&mut self, region: &'t [NodeId]) -> Result<(), String> {
@@ -108,7 +134,14 @@ impl<'t> Builder<'t> {
             Attribute::new("scan_output_axes", stacked),
         ];
         let outputs: Vec<ValueId> = region.stacked.iter().map(|stacked| stacked.output).collect();
-        self.results(&outputs, "Scan", operands, attrs)
+        self.results(&outputs, "Scan", operands, attrs)?;
+        for stacked in &region.stacked {
+            let bases = region.bases(self.trace, stacked);
+            if !bases.is_empty() {
+                self.writes.may_share(stacked.output, bases);
+            }
+        }
+        Ok(())
     }
 
     /// Analyzes a region, and lowers its nodes that do not depend on the sample.

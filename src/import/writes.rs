@@ -68,6 +68,13 @@ impl Writes {
         self.seen.get(&value).copied().unwrap_or(0)
     }
 
+    /// Records that a new value may share elements with each of these values.
+    pub(super) fn may_share(&mut self, value: torch::ValueId, with: Vec<torch::ValueId>) {
+        let of: Vec<_> = with.into_iter().map(|base| self.of(base)).map(|base| (base, self.count(base))).collect();
+        self.viewed.extend(of.iter().map(|(base, _)| *base));
+        self.unsure.insert(value, of);
+    }
+
     /// Drops the alias information about a value before a node defines it again.
     /// A loop's condition, for instance, is lowered twice.
     pub fn forget(&mut self, value: torch::ValueId) {
