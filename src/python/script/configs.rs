@@ -17,11 +17,11 @@ impl<'t> Machine<'t> {
         let first = args.positional.first().map(|(value, _)| value.clone());
         let text = first.as_ref().and_then(Value::text).filter(|_| !args.open);
         Some(match path {
-            "json.loads" => {
+            "json.loads" if args.keywords.is_empty() => {
                 let json = text.and_then(|text| serde_json::from_str(text).ok());
                 json.map_or(Value::Unknown, |json: serde_json::Value| self.parsed(&json))
             }
-            "yaml.safe_load" | "yaml.full_load" | "yaml.load" => {
+            "yaml.safe_load" | "yaml.full_load" | "yaml.load" if self.resolves_plain_yaml(args) => {
                 let yaml = text.and_then(yaml::parse);
                 yaml.map_or(Value::Unknown, |yaml| self.parsed(&yaml))
             }
@@ -30,7 +30,7 @@ impl<'t> Machine<'t> {
                 let given = yaml.or(first).unwrap_or_default();
                 self.attribute_dict(&given, 0)
             }
-            "easydict.EasyDict" | "addict.Dict" | "munch.munchify" | "munch.Munch" if first.is_some() => {
+            "easydict.EasyDict" | "addict.Dict" | "munch.munchify" if first.is_some() => {
                 match args.positional.len() + args.keywords.len() {
                     1 => self.attribute_dict(&first.unwrap_or_default(), 0),
                     _ => Value::Unknown,
@@ -43,6 +43,18 @@ impl<'t> Machine<'t> {
             }
             _ => return None,
         })
+    }
+
+    /// Returns true if a call of PyYAML resolves scalars by the rules of YAML 1.1 alone.
+    fn resolves_plain_yaml(&self, args: &Args<'t>) -> bool {
+        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
+        let extends = ["add_constructor", "add_implicit_resolver", "add_multi_constructor", "YAMLObject"];
+        let loader = args.get(1, "Loader").map(Value::path);
+        let is_plain = loader.is_none_or(|loader| {
+            let name = loader.and_then(|path| path.strip_prefix("yaml.")).unwrap_or("");
+            matches!(name, "SafeLoader" | "FullLoader" | "Loader" | "UnsafeLoader" | "CSafeLoader")
+        });
+        is_plain && !extends.iter().any(|code| has(code))
     }
 
     /// Returns a dictionary whose entries are attributes, too; inner dictionaries are converted, as well.

@@ -37,6 +37,12 @@ impl Machine<'_> {
         })
     }
 
+    /// Returns true if the script may replace the result of a module by hooks or other functions.
+    pub fn may_replace_forward(&self) -> bool {
+        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
+        ["_hook", "setattr(", "mock"].iter().any(|code| has(code)) || self.is_patched("forward")
+    }
+
     /// Returns true if the script assigns to an attribute `name` of an object other than `self`.
     pub fn is_patched(&self, name: &str) -> bool {
         self.files.iter().any(|file| {

@@ -8,8 +8,9 @@ use super::release::Release;
 use super::value::Value;
 use crate::diag::rule_ids;
 
-/// Code that lets `torch.load` load modules.
-const PERMITS: [&str; 3] = ["safe_globals", "WEIGHTS_ONLY", "weights_only_load"];
+/// Code that lets `torch.load` load modules, or that saves modules as other objects.
+const PERMITS: [&str; 6] =
+    ["safe_globals", "WEIGHTS_ONLY", "weights_only_load", "__reduce", "__getstate__", "copyreg"];
 
 impl<'t> Machine<'t> {
     /// Evaluates `torch.save(value, path)`.

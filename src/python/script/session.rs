@@ -11,6 +11,19 @@ use super::value::Value;
 use crate::diag::Place;
 use crate::diag::rule_ids;
 
+/// Code that may edit an exported program.
+const EDITS: [&str; 9] = [
+    ".graph",
+    ".model = ",
+    "model_proto",
+    "rename_axes",
+    "apply_weights",
+    "rewrite",
+    "onnx_ir",
+    "onnxscript",
+    "exported_program",
+];
+
 impl<'t> Machine<'t> {
     /// Records the model that an export writes to `path`.
     pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<Rc<ModelFile<'t>>>) {
@@ -32,6 +45,9 @@ impl<'t> Machine<'t> {
     pub fn save_program(&mut self, program: &Value<'t>, args: &Args<'t>) {
         let model = program.object().and_then(|program| self.sessions.get(&program)).cloned();
         let path = args.get(0, "destination").cloned().unwrap_or_default();
+        // The script may edit the program before it is saved.
+        let edits = |file: &super::files::ScriptFile| EDITS.iter().any(|code| file.text.contains(code));
+        let model = model.filter(|_| !self.files.iter().any(edits));
         self.note_model(Some(&path), model);
     }
 

@@ -20,7 +20,7 @@ impl<'t> Machine<'t> {
         let results = value.object().and_then(|list| self.session_results.get(&list));
         let is_exact = match value {
             Value::Tuple(_) => true,
-            Value::Tensor(_) => self.keeps_tensor(whole),
+            Value::Tensor(_) => self.keeps_tensor(whole) && !self.may_replace_forward(),
             _ => results.is_some(),
         };
         let Some(count) = self.length(value).filter(|_| is_exact && self.is_unconditional()) else {
@@ -33,11 +33,11 @@ impl<'t> Machine<'t> {
         }
         let (message, help) = match (value, results) {
             (_, Some(_)) => (
-                format!("the file has {}, but {least} are unpacked", counted(count, "output")),
+                format!("the file has {}, but {} unpacked", counted(count, "output"), is_or_are(least)),
                 "unpack one name for each output of the file",
             ),
             (Value::Tensor(_), _) => (
-                format!("axis 0 of the tensor has size {count}, but {least} are unpacked"),
+                format!("axis 0 of the tensor has size {count}, but {} unpacked", is_or_are(least)),
                 "unpack one name for each row, or unpack the shape or another axis",
             ),
             _ => (
@@ -100,4 +100,9 @@ impl<'t> Machine<'t> {
         }
         Err(stop)
     }
+}
+
+/// Returns a number with the verb of a passive: `1 is`, `2 are`.
+fn is_or_are(count: i64) -> String {
+    format!("{count} {}", if count == 1 { "is" } else { "are" })
 }

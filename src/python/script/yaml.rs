@@ -195,7 +195,7 @@ fn scalar(text: &str) -> Option<Value> {
         return None;
     }
     let lower = text.to_ascii_lowercase();
-    let is_word = text == lower || text == text.to_ascii_uppercase() || text[1..] == lower[1..];
+    let is_word = text == lower || text == text.to_ascii_uppercase() || text.get(1..) == lower.get(1..);
     match lower.as_str() {
         "null" | "~" if is_word => return Some(Value::Null),
         "true" | "yes" | "on" if is_word => return Some(Value::Bool(true)),

@@ -30,7 +30,8 @@ impl<'t> Check<'_, '_, 't> {
 
     /// Returns the names of the outputs of the file: one for each tensor that `forward` returns.
     fn file_outputs(&self, outputs: &Value<'t>) -> Option<Vec<Option<Rc<str>>>> {
-        if !matches!(self.request.exporter, Exporter::Tracing | Exporter::Dynamo) {
+        let is_known = matches!(self.request.exporter, Exporter::Tracing | Exporter::Dynamo);
+        if !is_known || self.machine.may_replace_forward() {
             return None;
         }
         let mut tensors = vec![];
