@@ -1,11 +1,14 @@
 //! Operators on plain values; those on tensors are in `torch`.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use super::super::syntax::field;
 use super::calls::Args;
 use super::heap::Object;
 use super::machine::{Eval, Machine, Stop};
+use super::tensor::Tensor;
 use super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -99,7 +102,16 @@ impl<'t> Machine<'t> {
             let kept = self.in_place_result(&tensor, &result, node)?;
             return self.assign(left, kept);
         }
-        let after = self.binary(operator, &before, &by, node)?;
+        // An operator in place keeps the dtype of an array.
+        let array = self.array_tensor(&before).filter(|array| array.rank().is_some_and(|rank| rank > 0));
+        let after = match array {
+            Some(array) => self.array_like(&Value::Tensor(Rc::new(Tensor {
+                data: None,
+                bounds: None,
+                ..(*array).clone()
+            }))),
+            None => self.binary(operator, &before, &by, node)?,
+        };
         self.assign(left, after)
     }
 

@@ -229,7 +229,9 @@ impl<'t> Machine<'t> {
         let first = args.positional.first().map(|(value, _)| value.clone());
         let is_method = function.class.is_some() && function.kind == FunctionKind::Plain;
         let receiver = this.clone().or_else(|| first.filter(|_| is_method));
+        let caller = self.frame_id();
         self.push(function.file, scope, Some(function.clone()), receiver, call)?;
+        self.trace_call(function, caller, args.node);
         self.coverage.enter(function.file, function.node);
         let active = self.contexts.len();
         self.contexts.extend(function.contexts.iter().cloned());

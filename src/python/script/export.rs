@@ -134,6 +134,8 @@ impl<'t> Machine<'t> {
                 }
                 let values = example.keywords.is_empty().then(|| example.values.clone());
                 let outer = std::mem::take(&mut self.operators);
+                let outer_trace = std::mem::take(&mut self.trace);
+                let modes = self.enter_exported_mode(&model, &call);
                 let was_program = std::mem::replace(&mut self.is_program, is_program(&call));
                 let was_active = std::mem::replace(&mut self.coverage.is_active, true);
                 let outputs = self.run_model(&model, example, args);
@@ -141,6 +143,8 @@ impl<'t> Machine<'t> {
                 self.coverage.finish(outputs.is_ok() && matches!(model, Value::Object(_)));
                 self.is_program = was_program;
                 let operators = std::mem::replace(&mut self.operators, outer);
+                let trace = std::mem::replace(&mut self.trace, outer_trace);
+                modes.iter().for_each(|(one, mode)| self.set_attribute(one, "training", mode.clone()));
                 let data_loops = std::mem::take(&mut self.data_loops);
                 let stale_appends = std::mem::take(&mut self.stale_appends);
                 let outputs = match outputs {
@@ -153,11 +157,11 @@ impl<'t> Machine<'t> {
                     }
                     outputs => outputs?,
                 };
-                self.check_operators(&call, &operators);
+                self.check_operators(&call, &operators, &trace);
                 if export_call::is_tracing(self, &call) {
                     self.report_frozen_state();
                     self.report_data_loops(data_loops);
-                    self.report_stale_lists(stale_appends);
+                    self.report_stale_lists(stale_appends, &operators, &trace);
                 }
                 self.state_reads.clear();
                 if let Some(values) = values.filter(|_| !is_faulty) {
@@ -288,11 +292,13 @@ impl<'t> Machine<'t> {
     }
 
     /// Runs a model or function on an example.
-    fn run_model(&mut self, model: &Value<'t>, example: Example<'t>, args: &Args<'t>) -> Eval<'t> {
+    fn run_model(&mut self, model: &Value<'t>, mut example: Example<'t>, args: &Args<'t>) -> Eval<'t> {
         if let Value::Object(_) | Value::Function(_) | Value::Bound(_) = model {
         } else {
             return Ok(Value::Unknown);
         }
+        example.values.iter_mut().for_each(mark_varying);
+        example.keywords.iter_mut().for_each(|(_, value)| mark_varying(value));
         let tensors = example.values.iter().chain(example.keywords.iter().map(|(_, value)| value));
         let tensors: Vec<&Tensor<'t>> = tensors.filter_map(Value::tensor).collect();
         self.coverage.inputs.extend(tensors.iter().map(|tensor| tensor.memory));
@@ -321,6 +327,19 @@ impl<'t> Machine<'t> {
         let result = self.instance(class, vec![("original", model.clone())], true);
         self.set_origin(&result, args.node);
         result
+    }
+}
+
+/// Marks the tensors of an example: their elements are inputs of the model.
+fn mark_varying(value: &mut Value) {
+    match value {
+        Value::Tensor(tensor) => Rc::make_mut(tensor).varies = true,
+        Value::Tuple(items) => {
+            let mut all = items.to_vec();
+            all.iter_mut().for_each(mark_varying);
+            *value = Value::tuple(all);
+        }
+        _ => {}
     }
 }
 

@@ -7,6 +7,7 @@ use crate::diag::{Level, Place, rule_ids};
 use super::super::syntax::{children, field, one_line, text, within};
 use super::heap::Object;
 use super::machine::Machine;
+use super::reach::{Event, Operator};
 use super::value::{Ref, Value};
 
 impl<'t> Machine<'t> {
@@ -30,20 +31,28 @@ impl<'t> Machine<'t> {
             }
             _ => false,
         };
-        let place = (self.file(), call);
         if is_stale
             && self.quiet == 0
             && self.grown.remove(&list)
             && self.is_certain()
-            && self.joins_list(call)
+            && let Some(join) = self.join_of(call)
         {
-            self.stale_appends.push(place);
+            self.stale_appends.push((self.file(), call, join));
         }
     }
 
     /// Reports lists that hold tensors of earlier calls when a model is traced.
-    pub fn report_stale_lists(&mut self, appends: Vec<(usize, Node<'t>)>) {
-        for (file, call) in appends {
+    pub fn report_stale_lists(
+        &mut self,
+        appends: Vec<(usize, Node<'t>, Node<'t>)>,
+        operators: &[Operator<'t>],
+        trace: &[Event<'t>],
+    ) {
+        for (file, call, join) in appends {
+            let reaches = |operator: &Operator<'t>| self.reaches_output(operator, operators, trace);
+            if !operators.iter().filter(|operator| operator.node == join).any(reaches) {
+                continue;
+            }
             let shown = one_line(call, self.source(file));
             let message = format!("`{shown}` adds to tensors of an earlier call, which become constants");
             let place = Place::Source(self.place(file, call));
@@ -56,26 +65,45 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns true if the function around an append to an attribute joins the tensors of the list.
-    fn joins_list(&self, append: Node<'t>) -> bool {
+    /// Returns the call that joins the tensors of a list, in the function around an append.
+    ///
+    /// The call certainly joins tensors of earlier calls of the function, too.
+    fn join_of(&self, append: Node<'t>) -> Option<Node<'t>> {
+        // A hook, or a function that runs on each module, may clear the list.
+        let texts: Vec<String> =
+            self.files.iter().map(|file| file.text.replace("super().__init__()", "")).collect();
+        let has = |code: &&str| texts.iter().any(|text| text.contains(*code));
+        if self.may_replace_forward() || CLEARING.iter().any(|code| has(&code)) {
+            return None;
+        }
         let source = self.source(self.file());
-        let list = field(append, "function").and_then(|function| field(function, "object"));
-        let Some(list) = list.filter(|list| list.kind() == "attribute") else { return false };
+        let list = field(append, "function").and_then(|function| field(function, "object"))?;
         let name = text(list, source);
-        let mut around = std::iter::successors(append.parent(), Node::parent);
-        let body =
-            around.find(|node| node.kind() == "function_definition").and_then(|one| field(one, "body"));
-        let nodes = body.map(within).unwrap_or_default();
-        nodes.into_iter().filter(|node| node.kind() == "call").any(|call| {
-            let callee = field(call, "function").map_or("", |function| text(function, source));
+        let is_function = |node: &Node<'t>| node.kind() == "function_definition";
+        let around: Vec<Node<'t>> = std::iter::successors(append.parent(), Node::parent).collect();
+        let function = around.iter().position(is_function)?;
+        let is_loop = |node: &Node| matches!(node.kind(), "for_statement" | "while_statement");
+        let nodes = within(field(around[function], "body")?);
+        let is_append =
+            |node: &&Node<'t>| node.kind() == "attribute" && text(**node, source).starts_with(name);
+        let appends = nodes.iter().filter(is_append).filter(|node| text(**node, source).ends_with(".append"));
+        let appends_once = appends.count() == 1 && !around[..function].iter().any(is_loop);
+        let is_join = |call: &Node<'t>| {
+            let callee = field(*call, "function").map_or("", |function| text(function, source));
             let argument =
-                field(call, "arguments").and_then(|arguments| children(arguments).first().copied());
-            let argument = argument.map(|argument| match argument.kind() {
-                "subscript" => field(argument, "value").unwrap_or(argument),
-                _ => argument,
-            });
-            matches!(callee, "torch.stack" | "torch.cat" | "torch.concat" | "sum")
-                && argument.is_some_and(|argument| text(argument, source) == name)
-        })
+                field(*call, "arguments").and_then(|arguments| children(arguments).first().copied());
+            let joined = argument.map_or("", |argument| text(argument, source));
+            // A slice of at least two tensors has one of an earlier call.
+            let last =
+                joined.strip_prefix(name).and_then(|slice| slice.strip_prefix("[-")?.strip_suffix(":]"));
+            let is_longer = last.and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 1);
+            matches!(callee, "torch.stack" | "torch.cat" | "torch.concat")
+                && (joined == name || is_longer && appends_once)
+        };
+        (list.kind() == "attribute")
+            .then(|| nodes.into_iter().find(|node| node.kind() == "call" && is_join(node)))?
     }
 }
+
+/// Code that may clear a list of a module elsewhere.
+const CLEARING: [&str; 6] = [".apply(", ".modules()", ".children()", "__dict__", ".__init__()", "del self."];

@@ -16,6 +16,7 @@ use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::model_file::ModelFile;
 use super::pinned;
 use super::ranges::range_items;
+use super::reach::{Event, Operator};
 use super::record::Record;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
@@ -51,21 +52,14 @@ pub struct Raised {
     pub finding: Option<Finding>,
 }
 
-/// An operator or layer that a model executes.
-#[derive(Clone, Debug)]
-pub struct Operator<'t> {
-    /// Name of the function, method or layer.
-    pub name: String,
-    pub file: usize,
-    pub node: Node<'t>,
-}
-
 /// Result of an evaluation.
 pub type Eval<'t> = Result<Value<'t>, Stop>;
 
 /// Frame of a function call, or of a file.
 #[derive(Debug)]
 pub struct Frame<'t> {
+    /// Identity, which no other frame has.
+    pub id: u32,
     /// Index of the file.
     pub file: usize,
     pub scope: Ref,
@@ -139,7 +133,9 @@ pub struct Machine<'t> {
     /// Lists to which `forward` appended before an export.
     pub grown: FxHashSet<Ref>,
     /// Appends of the running model to lists with tensors of earlier calls.
-    pub stale_appends: Vec<(usize, Node<'t>)>,
+    ///
+    /// Each is preceded by its file, and followed by the call that joins the list.
+    pub stale_appends: Vec<(usize, Node<'t>, Node<'t>)>,
     /// Loops that the running model executes, and whose number of iterations depends on data.
     pub data_loops: Vec<(usize, Node<'t>)>,
     /// Files and lines of loops whose number of iterations depends on no dynamic axis.
@@ -152,6 +148,8 @@ pub struct Machine<'t> {
     pub state_reads: Vec<(usize, Node<'t>)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
+    /// Statements and calls that the running model executes.
+    pub trace: Vec<Event<'t>>,
     /// Statements that exported models execute.
     pub coverage: Coverage,
 }
@@ -201,6 +199,7 @@ impl<'t> Machine<'t> {
             coverage: Coverage::default(),
             state_reads: vec![],
             operators: vec![],
+            trace: vec![],
         }
     }
 
@@ -259,8 +258,9 @@ impl<'t> Machine<'t> {
         if self.frames.len() >= MAX_FRAMES {
             return Err(Stop::Exhausted);
         }
-        let outer_names = FxHashMap::default();
-        let frame = Frame { file, scope, function, this, call, outer_names, returned: vec![], loops: vec![] };
+        let (id, outer_names) = (self.fresh_memory(), FxHashMap::default());
+        let (returned, loops) = (vec![], vec![]);
+        let frame = Frame { id, file, scope, function, this, call, outer_names, returned, loops };
         self.frames.push(frame);
         Ok(())
     }
@@ -327,6 +327,7 @@ impl<'t> Machine<'t> {
             data: None,
             bounds: None,
             unbacked: None,
+            varies: false,
             memory,
             role: Role::Plain,
             origin: None,

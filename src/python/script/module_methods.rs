@@ -3,6 +3,8 @@
 use std::rc::Rc;
 
 use super::calls::Args;
+use super::export_call::is_tracing;
+use super::exporting::ExportCall;
 use super::machine::{Eval, Machine};
 use super::tensor::{DType, Role, Tensor};
 use super::value::Value;
@@ -29,6 +31,30 @@ impl<'t> Machine<'t> {
         for one in self.modules_of(module) {
             self.set_attribute(&one, "training", training.clone());
         }
+    }
+
+    /// Sets the mode in which an exporter runs a module. Returns the modules with their modes.
+    ///
+    /// The tracing exporter disables the training mode, unless `training` is given.
+    pub fn enter_exported_mode(
+        &mut self,
+        module: &Value<'t>,
+        call: &ExportCall<'t>,
+    ) -> Vec<(Value<'t>, Value<'t>)> {
+        let given = call.arguments.iter().find(|one| one.name.as_deref() == Some("training"));
+        let mode = given.map_or("EVAL", |one| one.value.path().unwrap_or(""));
+        let mode = match mode.rsplit('.').next() {
+            Some("EVAL") => Value::Bool(false),
+            Some("PRESERVE") => return vec![],
+            _ => Value::Unknown,
+        };
+        if call.exporter != "torch.onnx.export" || !is_tracing(self, call) {
+            return vec![];
+        }
+        let modules = self.modules_of(module).into_iter();
+        let modes = modules.map(|one| (one.clone(), self.setting(&one, "training"))).collect();
+        self.set_mode(module, &mode);
+        modes
     }
 
     /// Calls a method of `torch.nn.Module`.

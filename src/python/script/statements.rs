@@ -41,6 +41,7 @@ impl<'t> Machine<'t> {
     fn run_statement(&mut self, node: Node<'t>) -> Step<'t> {
         let is_certain = self.doubt <= self.model_start.0;
         self.coverage.run(self.file(), node, is_certain);
+        self.trace_statement(node);
         match node.kind() {
             "expression_statement" => {
                 for child in children(node) {

@@ -24,6 +24,8 @@ pub struct Tensor<'t> {
     pub bounds: Option<(i64, i64)>,
     /// Axis whose size depends on data.
     pub unbacked: Option<usize>,
+    /// Whether the elements certainly depend on an input of the running model.
+    pub varies: bool,
     /// Identity of the memory, which views share.
     pub memory: u32,
     pub role: Role,
@@ -82,6 +84,7 @@ impl Tensor<'_> {
             data: self.data.clone().filter(|_| self.data == other.data && self.memory == other.memory),
             bounds: self.bounds.filter(|_| self.bounds == other.bounds),
             unbacked: self.unbacked.filter(|_| self.unbacked == other.unbacked),
+            varies: self.varies && other.varies,
             memory: self.memory,
             role: if self.role == other.role { self.role } else { Role::Plain },
             origin: self.origin,

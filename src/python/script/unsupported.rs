@@ -4,9 +4,10 @@ use tree_sitter::Node;
 
 use crate::diag::{Place, rule_ids};
 
-use super::super::syntax::{everything, field, text};
+use super::calls::Args;
 use super::exporting::ExportCall;
-use super::machine::{Frame, Machine, Operator};
+use super::machine::{Frame, Machine};
+use super::reach::{Event, Operator};
 use super::value::Value;
 
 /// Operators that an exporter does not support, by exporter.
@@ -50,11 +51,34 @@ pub const UNEVEN_MAXIMUM: &str = "adaptive max pooling to a size that does not d
 
 impl<'t> Machine<'t> {
     /// Records an operator or layer that a model certainly executes.
-    pub fn executed(&mut self, name: &str, node: Node<'t>) {
+    ///
+    /// `varies` is true if an operand certainly depends on an input of the model.
+    /// The exporter folds other operators.
+    pub fn executed(&mut self, name: &str, node: Node<'t>, varies: bool) {
         let is_running = !self.examples.is_empty() && self.quiet == 0;
         if is_running && self.operators.len() < MAX_OPERATORS && self.is_certain() {
-            self.operators.push(Operator { name: name.to_owned(), file: self.file(), node });
+            self.operators.push(self.operator_here(name, node, varies));
         }
+    }
+
+    /// Returns true if an argument certainly depends on an input of the running model.
+    pub fn varies(&self, args: &Args<'t>) -> bool {
+        let is_varying = |value: &Value<'t>| {
+            value.tensor().is_some_and(|tensor| tensor.varies && !self.is_changed(tensor))
+        };
+        args.all().any(|value| {
+            is_varying(value) || self.items(value).is_some_and(|items| items.iter().any(is_varying))
+        })
+    }
+
+    /// Returns true if a call, or a call that leads to it, is in a `try` statement.
+    ///
+    /// A handler may export in another way.
+    fn is_tried(&self, call: &ExportCall<'t>) -> bool {
+        let calls = self.frames.iter().filter_map(|frame| frame.call.map(|(_, node)| node));
+        calls.chain([call.node]).any(|node| {
+            std::iter::successors(node.parent(), Node::parent).any(|outer| outer.kind() == "try_statement")
+        })
     }
 
     /// Returns false if the running model may have branched away from the current statement.
@@ -87,8 +111,14 @@ impl<'t> Machine<'t> {
     }
 
     /// Reports the operators of a model that its exporter cannot write.
-    pub fn check_operators(&mut self, call: &ExportCall<'t>, operators: &[Operator<'t>]) {
-        if call.exporter != "torch.onnx.export" || self.has_symbolics {
+    pub fn check_operators(
+        &mut self,
+        call: &ExportCall<'t>,
+        operators: &[Operator<'t>],
+        trace: &[Event<'t>],
+    ) {
+        let is_known = call.exporter == "torch.onnx.export" && !self.has_symbolics && !self.is_tried(call);
+        if !is_known || self.may_replace_forward() {
             return;
         }
         let argument = |name: &str| {
@@ -106,7 +136,9 @@ impl<'t> Machine<'t> {
             Some(Value::Bool(false)) => "tracing",
             _ => return,
         };
+        let is_kept = |operator: &&Operator<'t>| !self.may_vanish(operator, operators, trace);
         let unsupported = operators.iter().filter(|operator| is_unsupported(&operator.name, exporter));
+        let unsupported: Vec<&Operator<'t>> = unsupported.filter(is_kept).collect();
         for operator in unsupported {
             let (what, other) = match exporter {
                 "tracing" => ("tracing exporter", is_unsupported(&operator.name, "dynamo")),
@@ -123,7 +155,7 @@ impl<'t> Machine<'t> {
         let opset = argument("opset_version").and_then(Value::int).filter(|_| exporter == "tracing");
         for operator in operators {
             let Some((opset, first)) = opset.zip(first_opset(&operator.name)) else { continue };
-            if first > opset {
+            if first > opset && !self.may_vanish(operator, operators, trace) {
                 let shown = shown(&operator.name);
                 let what = format!("the tracing exporter supports {shown} from opset {first} on");
                 let help = format!("use `opset_version={first}` instead of {opset}");
@@ -133,58 +165,21 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns true if the script may replace an operator, or if no output may depend on its result.
-    fn may_vanish(&self, operator: &Operator<'t>) -> bool {
+    fn may_vanish(&self, operator: &Operator<'t>, operators: &[Operator<'t>], trace: &[Event<'t>]) -> bool {
         let last = operator.name.rsplit('.').next().unwrap_or(&operator.name);
-        if self.is_patched(last) {
+        if !operator.varies || self.is_patched(last) {
             return true;
         }
-        self.feeds_no_output(operator.node, operator.file, 0)
-    }
-
-    /// Returns true if a value only feeds conditions and Python numbers.
-    ///
-    /// The exporter removes operators on which no output depends.
-    fn feeds_no_output(&self, node: Node<'t>, file: usize, depth: u32) -> bool {
-        let source = self.source(file);
-        let mut inner = node;
-        while let Some(outer) = inner.parent().filter(|outer| !outer.kind().ends_with("_statement")) {
-            match outer.kind() {
-                "call" => {
-                    let callee = field(outer, "function").map_or("", |callee| text(callee, source));
-                    let method = callee.rsplit_once('.').map(|(_, method)| method);
-                    if method.map_or(NUMBERS.contains(&callee), |method| TO_PYTHON.contains(&method)) {
-                        return true;
-                    }
-                }
-                "elif_clause" => return true,
-                "assignment" => {
-                    let target = field(outer, "left").filter(|left| left.kind() == "identifier");
-                    let Some(name) = target.map(|target| text(target, source)) else { return false };
-                    let mut uses = everything(self.files[file].tree.root_node());
-                    uses.retain(|node| {
-                        node.kind() == "identifier" && text(*node, source) == name && Some(*node) != target
-                    });
-                    return depth < MAX_CHAIN
-                        && uses.len() <= MAX_USES
-                        && uses.into_iter().all(|one| self.feeds_no_output(one, file, depth + 1));
-                }
-                _ => {}
-            }
-            inner = outer;
-        }
-        let ends = ["if_statement", "while_statement", "assert_statement"];
-        inner.parent().is_some_and(|outer| ends.contains(&outer.kind()))
+        !self.reaches_output(operator, operators, trace)
     }
 
     fn tell_operator(&mut self, call: &ExportCall<'t>, operator: &Operator<'t>, message: String, help: &str) {
-        if self.may_vanish(operator) {
-            return;
-        }
         let place = self.place(operator.file, operator.node);
         let outer = self.place(call.file, call.node);
         let mut finding = rule_ids::UNSUPPORTED_OPERATOR.finding(message, Place::Source(place.clone()));
         let note = match operator.name.as_str() {
-            REPEATED_INDEX | REPEATED_SCATTER | REPEATED_PUT => "the file keeps only one of the additions",
+            REPEATED_INDEX => "the export raises, or the file keeps only one of the additions",
+            REPEATED_SCATTER | REPEATED_PUT => "the file keeps only one of the additions",
             _ => "the export raises",
         };
         finding = finding.note(note).help(help);
@@ -194,18 +189,6 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 }
-
-/// Functions that convert tensors to Python values.
-const NUMBERS: [&str; 5] = ["float", "int", "bool", "len", "print"];
-
-/// Methods that convert tensors to Python values.
-const TO_PYTHON: [&str; 3] = ["item", "tolist", "numpy"];
-
-/// Maximum number of uses of a variable that are followed.
-const MAX_USES: usize = 8;
-
-/// Maximum length of a chain of variables that is followed.
-const MAX_CHAIN: u32 = 3;
 
 /// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;

@@ -183,7 +183,7 @@ impl<'t> Machine<'t> {
             let heads = self.setting(layer, "num_heads").int();
             let sizes = Attention::of(x, key, batch_first, heads);
             let masks = ((5, "attn_mask"), (3, "key_padding_mask"));
-            self.check_masks("MultiheadAttention", sizes, masks.0, masks.1, args)?;
+            self.check_masks((layer, "MultiheadAttention"), sizes, masks.0, masks.1, args)?;
         }
         let memory = |value: Option<&Value<'t>>| value.and_then(Value::tensor).map(|tensor| tensor.memory);
         let (key, value) = (args.get(1, "key").cloned(), memory(args.get(2, "value")));
@@ -250,11 +250,11 @@ impl<'t> Machine<'t> {
         let batch_first = self.truth(&self.setting(&inner, "batch_first"));
         let even_heads = self.setting(&inner, "nhead").int().is_some_and(|heads| heads % 2 == 0);
         if batch_first == Some(true) && even_heads && x.rank() == Some(3) && self.is_without_gradients() {
-            self.executed(FAST_ENCODER, args.node);
+            self.executed(FAST_ENCODER, args.node, x.varies && self.is_plain_transformer(layer, name));
         }
         let sizes = Attention::of(x, x, batch_first, self.setting(&inner, "nhead").int());
         let mask = if name == "TransformerEncoder" { "mask" } else { "src_mask" };
-        self.check_masks(name, sizes, (1, mask), (2, "src_key_padding_mask"), args)?;
+        self.check_masks((layer, name), sizes, (1, mask), (2, "src_key_padding_mask"), args)?;
         self.attend(x, batch_first, args);
         Ok(Value::Tensor(Rc::new(self.derived(x))))
     }
@@ -280,22 +280,22 @@ impl<'t> Machine<'t> {
         let sizes =
             |queries: &Tensor<'t>, keys: &Tensor<'t>| Attention::of(queries, keys, batch_first, heads);
         if name == "Transformer" {
-            self.check_batches(name, ("src", "tgt"), (x, &other), batch_first, args)?;
-            self.check_masks(name, sizes(x, x), (2, "src_mask"), (5, "src_key_padding_mask"), args)?;
+            self.check_batches((layer, name), ("src", "tgt"), (x, &other), batch_first, args)?;
+            self.check_masks((layer, name), sizes(x, x), (2, "src_mask"), (5, "src_key_padding_mask"), args)?;
             self.check_masks(
-                name,
+                (layer, name),
                 sizes(&other, &other),
                 (3, "tgt_mask"),
                 (6, "tgt_key_padding_mask"),
                 args,
             )?;
             let masks = ((4, "memory_mask"), (7, "memory_key_padding_mask"));
-            self.check_masks(name, sizes(&other, x), masks.0, masks.1, args)?;
+            self.check_masks((layer, name), sizes(&other, x), masks.0, masks.1, args)?;
         } else {
-            self.check_batches(name, ("tgt", "memory"), (x, &other), batch_first, args)?;
-            self.check_masks(name, sizes(x, x), (2, "tgt_mask"), (4, "tgt_key_padding_mask"), args)?;
+            self.check_batches((layer, name), ("tgt", "memory"), (x, &other), batch_first, args)?;
+            self.check_masks((layer, name), sizes(x, x), (2, "tgt_mask"), (4, "tgt_key_padding_mask"), args)?;
             let masks = ((3, "memory_mask"), (5, "memory_key_padding_mask"));
-            self.check_masks(name, sizes(x, &other), masks.0, masks.1, args)?;
+            self.check_masks((layer, name), sizes(x, &other), masks.0, masks.1, args)?;
         }
         self.attend(x, batch_first, args);
         self.attend(&other, batch_first, args);

@@ -33,7 +33,7 @@ impl<'t> Machine<'t> {
     /// Reports two sequences of different batch sizes.
     pub fn check_batches(
         &self,
-        name: &str,
+        (layer, name): (&Value<'t>, &str),
         (first, second): (&str, &str),
         (x, other): (&Tensor<'t>, &Tensor<'t>),
         batch_first: Option<bool>,
@@ -43,7 +43,11 @@ impl<'t> Machine<'t> {
             return Ok(());
         };
         let at = usize::from(!batch_first);
-        if a.len() != 3 || b.len() != 3 || !differ(&a[at..=at], &b[at..=at]) {
+        if !self.is_plain_transformer(layer, name)
+            || a.len() != 3
+            || b.len() != 3
+            || !differ(&a[at..=at], &b[at..=at])
+        {
             return Ok(());
         }
         let message = format!(
@@ -65,13 +69,13 @@ impl<'t> Machine<'t> {
     /// Each mask is given by its position and its name. Without gradients, a fused path takes other masks.
     pub fn check_masks(
         &self,
-        name: &str,
+        (layer, name): (&Value<'t>, &str),
         sizes: Option<Attention>,
         attention: (usize, &str),
         padding: (usize, &str),
         args: &Args<'t>,
     ) -> Result<(), Stop> {
-        if args.open {
+        if args.open || self.may_ignore_masks(layer, name, args) {
             return Ok(());
         }
         let mask_of = |(at, mask): (usize, &str)| args.get(at, mask).and_then(Value::tensor).cloned();
@@ -85,7 +89,8 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, fault));
             }
         }
-        let is_frozen = self.files.iter().any(|file| file.text.contains("requires_grad"));
+        let freezes = |text: &str| text.contains("requires_grad") || text.contains("set_grad_enabled");
+        let is_frozen = self.files.iter().any(|file| freezes(&file.text));
         let may_fuse = is_frozen || self.is_without_gradients();
         let Some(sizes) = sizes.filter(|_| !may_fuse) else { return Ok(()) };
         let folded = sizes.batch.zip(sizes.heads).map(|(batch, heads)| batch * heads);
@@ -105,6 +110,40 @@ impl<'t> Machine<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Returns true if a layer may drop its masks, or use other masks than the layer of PyTorch.
+    fn may_ignore_masks(&self, layer: &Value<'t>, name: &str, args: &Args<'t>) -> bool {
+        let masks = match name {
+            "TransformerEncoder" | "TransformerEncoderLayer" => 3,
+            "TransformerDecoder" | "TransformerDecoderLayer" => 6,
+            "MultiheadAttention" => 7,
+            _ => 8,
+        };
+        let is_causal = args.positional.len() > masks
+            || args.keywords.iter().any(|(name, ..)| name.ends_with("is_causal"));
+        is_causal || !self.is_plain_transformer(layer, name)
+    }
+
+    /// Returns true if a layer of a Transformer, and the layers in it, are those of PyTorch.
+    pub fn is_plain_transformer(&self, layer: &Value<'t>, name: &str) -> bool {
+        let class_of = |value: &Value<'t>| {
+            let instance = self.heap.instance(value.object()?)?;
+            instance.class.path().map(|path| path.rsplit('.').next().unwrap_or(path).to_owned())
+        };
+        let inner = match name {
+            "TransformerEncoder" => Some(("encoder_layer", "TransformerEncoderLayer")),
+            "TransformerDecoder" => Some(("decoder_layer", "TransformerDecoderLayer")),
+            _ => None,
+        };
+        let is_plain = class_of(layer).as_deref() == Some(name)
+            && inner
+                .is_none_or(|(inner, class)| class_of(&self.setting(layer, inner)).as_deref() == Some(class));
+        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
+        is_plain
+            && !["custom_encoder", "custom_decoder", ".layers["].iter().any(|code| has(code))
+            && !["self_attn", "multihead_attn", "layers"].iter().any(|name| self.is_patched(name))
+            && !self.may_replace_forward()
     }
 
     fn same_mask(

@@ -205,7 +205,7 @@ impl<'t> Machine<'t> {
                 && size % wanted != 0
             {
                 let is_average = what.to_lowercase().contains("avg");
-                self.executed(if is_average { UNEVEN_AVERAGE } else { UNEVEN_MAXIMUM }, node);
+                self.executed(if is_average { UNEVEN_AVERAGE } else { UNEVEN_MAXIMUM }, node, x.varies);
             }
             result.push(if *wanted == Value::None { shape[at + axis] } else { wanted.int() });
         }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::super::super::syntax::children;
+use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
@@ -18,7 +19,9 @@ impl<'t> Machine<'t> {
             of.iter().filter(|one| one.rank() != Some(0)).map(|one| &one.device).collect();
         let first = devices.first().copied().or(of.first().map(|one| &one.device)).cloned().flatten();
         let device = first.filter(|_| devices.iter().all(|device| device.is_some()));
-        Value::Tensor(Rc::new(self.tensor(shape, dtype, device)))
+        let mut made = self.tensor(shape, dtype, device);
+        made.varies = of.iter().any(|one| one.varies && !self.is_changed(one));
+        Value::Tensor(Rc::new(made))
     }
 
     /// Evaluates a binary operator of which at least one operand is a tensor.
@@ -57,7 +60,8 @@ impl<'t> Machine<'t> {
         let operands = [left.clone(), right.clone()];
         // `x &= y` writes in place, by other operators.
         if node.kind() == "binary_operator" && self.promoted(&operands).is_some_and(DType::is_integer) {
-            self.executed(name, node);
+            let varies = self.varies(&Args::of(node, operands.to_vec()));
+            self.executed(name, node, varies);
         }
     }
 
@@ -208,7 +212,7 @@ impl<'t> Machine<'t> {
             return Err(self.fault(node, Fault::dtype(message, "invert a mask by `~mask`")));
         }
         if operator == "~" && tensor.dtype.is_some_and(DType::is_integer) {
-            self.executed(BITWISE_NOT, node);
+            self.executed(BITWISE_NOT, node, tensor.varies);
         }
         let mut result = tensor.clone();
         result.data = match operator {

@@ -1,10 +1,13 @@
 //! Lookups in tables, and the range of indices.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor};
+use super::super::tensor::{Dim, Shape, Tensor};
+use super::super::value::Value;
 
 impl<'t> Machine<'t> {
     /// Evaluates a lookup in a table.
@@ -15,7 +18,7 @@ impl<'t> Machine<'t> {
             shape.push(table.dim(1));
             shape
         });
-        Ok(self.made(shape, table.dtype, &[table]))
+        Ok(self.rows_of(shape, index, table))
     }
 
     /// Evaluates a lookup in a table whose rows are reduced, one bag for each row of `index`.
@@ -26,7 +29,15 @@ impl<'t> Machine<'t> {
             Some([bags, _]) => vec![*bags, table.dim(1)],
             _ => vec![None, table.dim(1)],
         };
-        Ok(self.made(Some(shape), table.dtype, &[table]))
+        Ok(self.rows_of(Some(shape), index, table))
+    }
+
+    fn rows_of(&mut self, shape: Shape, index: &Tensor<'t>, table: &Tensor<'t>) -> Value<'t> {
+        let mut rows = self.made(shape, table.dtype, &[table]);
+        if let Value::Tensor(rows) = &mut rows {
+            Rc::make_mut(rows).varies |= index.varies && !self.is_changed(index);
+        }
+        rows
     }
 
     /// Checks the device, the dtype and the range of indices into a table.

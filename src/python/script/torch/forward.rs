@@ -40,7 +40,10 @@ impl<'t> Machine<'t> {
         let first = args.positional.first().map(|(value, _)| value);
         let x = match first.or_else(|| names.iter().find_map(|name| args.keyword(name))) {
             Some(Value::Tensor(x)) => x.clone(),
-            _ => return Ok(Value::Unknown),
+            _ => {
+                self.executed(name, args.node, false);
+                return Ok(Value::Unknown);
+            }
         };
         self.layer_result(layer, name, &x, args)
     }
@@ -67,7 +70,7 @@ impl<'t> Machine<'t> {
         let node = args.node;
         let is_projected =
             name == "LSTM" && self.setting(layer, "proj_size").int().is_some_and(|size| size > 0);
-        self.executed(if is_projected { PROJECTED } else { name }, node);
+        self.executed(if is_projected { PROJECTED } else { name }, node, x.varies && !self.is_changed(x));
         self.check_dtypes(name, x, args)?;
         let weight = match self.setting(layer, "weight") {
             Value::Tensor(weight) => Some(weight),
@@ -338,6 +341,7 @@ impl<'t> Machine<'t> {
     pub fn derived(&mut self, x: &Tensor<'t>) -> Tensor<'t> {
         let mut derived = self.tensor(x.shape.clone(), x.dtype, x.device.clone());
         derived.unbacked = x.unbacked;
+        derived.varies = x.varies;
         derived
     }
 }

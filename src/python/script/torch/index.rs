@@ -36,8 +36,13 @@ impl<'t> Machine<'t> {
         };
         let parts = self.index_lists(parts);
         let shape = self.selected(x, &parts, node)?;
-        let unbacked = unbacked_axis(&parts);
-        let mut item = Tensor { shape, data: None, unbacked, role: Role::Plain, ..(**x).clone() };
+        let varies = |part: &Value| part.tensor().is_some_and(|part| part.varies);
+        // The tracing exporter folds a mask of constants.
+        let depends = self.is_program || self.examples.is_empty() || parts.iter().any(varies);
+        let is_mask = matches!(parts[..], [Value::Tensor(_)]);
+        let unbacked = unbacked_axis(&parts).filter(|_| !is_mask || depends);
+        let varies = x.varies || parts.iter().any(varies);
+        let mut item = Tensor { shape, data: None, unbacked, varies, role: Role::Plain, ..(**x).clone() };
         item.data = match (self.data(x), &x.shape) {
             (Some(data), Some(shape)) => picked(&data, shape, &parts),
             _ => None,

@@ -270,7 +270,7 @@ impl<'t> Machine<'t> {
     fn in_place(&mut self, x: &Rc<Tensor<'t>>, name: &str, args: &Args<'t>) -> Eval<'t> {
         self.write(x);
         let base = name.trim_end_matches('_');
-        self.executed(base, args.node);
+        self.executed(base, args.node, x.varies);
         let mut all = args.clone();
         all.positional.insert(0, (Value::Tensor(x.clone()), None));
         match base {

@@ -136,7 +136,7 @@ impl<'t> Machine<'t> {
             return Ok(value);
         }
         if name.starts_with("fft.") {
-            self.executed(name, args.node);
+            self.executed(name, args.node, self.varies(args));
         }
         if name.contains('.') && !name.starts_with("linalg.") && !name.starts_with("special.") {
             if let Some(class) = name.strip_prefix("optim.")

@@ -238,11 +238,11 @@ fn with_number(operator: &str, array: DType, number: &Value, node: Node) -> Opti
     if !ARITHMETIC.contains(&operator) || number.number().is_none() {
         return None;
     }
-    if array.is_float() {
-        return Some(array);
-    }
     let operands = children(node);
     let is_literal = operands.iter().any(|operand| matches!(bare(*operand).kind(), "integer" | "float"));
+    if array.is_float() {
+        return Some(array).filter(|_| is_literal || array == DType::Float64);
+    }
     match number {
         _ if !is_literal || !array.is_integer() => None,
         Value::Float(_) => Some(DType::Float64),

@@ -8,7 +8,7 @@ use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
-use super::scatter::recorded_name;
+use super::scatter::{is_measured, recorded_name};
 use crate::diag::counted;
 
 /// Functions of one tensor whose result has its shape and dtype.
@@ -91,7 +91,9 @@ const REDUCTIONS: [&str; 16] = [
 impl<'t> Machine<'t> {
     /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
     pub fn operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
-        self.executed(recorded_name(name, args), args.node);
+        let recorded = recorded_name(name, args);
+        let is_measured = recorded != name || is_measured(args);
+        self.executed(recorded, args.node, is_measured && self.varies(args));
         if args.open {
             return Ok(Value::Unknown);
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::Tensor;
+use super::super::tensor::{DType, Tensor};
 use super::super::unsupported::{
     ANTIALIASED, COMPLEX_STFT, NEAREST_EXACT, REPEATED_INDEX, REPEATED_PUT, REPEATED_SCATTER, SCATTERED_MEAN,
     SCATTERED_ONLY,
@@ -20,9 +20,10 @@ impl<'t> Machine<'t> {
             let indices = args.get(1, "indices").and_then(|indices| self.items(indices));
             let accumulates = args.get(3, "accumulate") == Some(&Value::Bool(true));
             if let (true, Some([Value::Tensor(index)])) = (accumulates, indices.as_deref())
+                && index.dtype.is_some_and(DType::is_integer)
                 && self.repeats(index, x.dim(0))
             {
-                self.executed(REPEATED_PUT, node);
+                self.executed(REPEATED_PUT, node, self.varies(args));
             }
             return Ok(Value::Unknown);
         }
@@ -35,7 +36,7 @@ impl<'t> Machine<'t> {
         let size = axis.and_then(|axis| x.dim(axis));
         if name == "index_add" {
             if self.repeats(&index, size) {
-                self.executed(REPEATED_INDEX, node);
+                self.executed(REPEATED_INDEX, node, self.varies(args));
             }
             return Ok(Value::Tensor(Rc::new(self.derived(x))));
         }
@@ -43,7 +44,7 @@ impl<'t> Machine<'t> {
         // A line of the index may have more elements than the line that it adds to.
         let length = axis.and_then(|axis| index.dim(axis));
         if name == "scatter_add" && length.zip(size).is_some_and(|(length, size)| length > size) {
-            self.executed(REPEATED_SCATTER, node);
+            self.executed(REPEATED_SCATTER, node, self.varies(args));
         }
         let shape = if name == "gather" { index.shape.clone() } else { x.shape.clone() };
         Ok(self.made(shape, x.dtype, &[x]))
@@ -74,4 +75,23 @@ pub fn recorded_name<'n>(name: &'n str, args: &Args) -> &'n str {
         "interpolate" if is("antialias", true) => ANTIALIASED,
         name => name,
     }
+}
+
+/// Keywords with which the exporters were measured.
+const MEASURED: [&str; 10] = [
+    "input",
+    "other",
+    "target",
+    "dim",
+    "keepdim",
+    "axis",
+    "align_corners",
+    "diagonal",
+    "kernel_size",
+    "size",
+];
+
+/// Returns true if a call has only arguments with which the exporters were measured.
+pub fn is_measured(args: &Args) -> bool {
+    args.positional.len() < 5 && args.keywords.iter().all(|(name, ..)| MEASURED.contains(&&**name))
 }

@@ -39,7 +39,9 @@ impl<'t> Machine<'t> {
             _ => (vec![None], x.dtype),
         };
         let mut rows = self.tensor(Some(shape), dtype, x.device.clone());
-        rows.unbacked = Some(0);
+        // The tracing exporter folds constants.
+        rows.unbacked = Some(0).filter(|_| self.is_program || self.examples.is_empty() || x.varies);
+        rows.varies = x.varies;
         Value::Tensor(Rc::new(rows))
     }
 
