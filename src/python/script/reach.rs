@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field, text, within};
@@ -33,10 +34,10 @@ pub enum Event<'t> {
 }
 
 /// Maximum number of recorded events.
-const MAX_EVENTS: usize = 100_000;
+const MAX_EVENTS: usize = 20_000;
 
 /// Maximum number of events and expressions that one search visits.
-const FUEL: u32 = 100_000;
+const FUEL: u32 = 40_000;
 
 /// Part of a tuple, list or dictionary that holds a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +93,15 @@ impl<'t> Machine<'t> {
             return false;
         }
         let outer = self.frame_id();
-        let search = Search { machine: self, operators, trace, outer, fuel: Cell::new(FUEL) };
-        search.climb(operator.frame, operator.step, operator.node, Part::Whole, None)
+        let entered = trace.iter().enumerate().filter_map(|(at, event)| match event {
+            Event::Call { frame, .. } => Some((*frame, at)),
+            Event::Statement { .. } => None,
+        });
+        let entered = entered.collect();
+        let search = Search { machine: self, operators, trace, entered, outer, fuel: Cell::new(FUEL) };
+        // A later layer of a container may drop the result of an earlier one.
+        search.calls(operator.frame, operator.step, operator.node).is_empty()
+            && search.climb(operator.frame, operator.step, operator.node, Part::Whole, None)
     }
 }
 
@@ -101,25 +109,26 @@ struct Search<'a, 't> {
     machine: &'a Machine<'t>,
     operators: &'a [Operator<'t>],
     trace: &'a [Event<'t>],
+    /// Event of the call that entered a frame.
+    entered: FxHashMap<u32, usize>,
     outer: u32,
     fuel: Cell<u32>,
 }
 
 impl<'t> Search<'_, 't> {
-    fn burn(&self) -> bool {
+    /// Counts `cost` units of work. Returns false if the budget is exhausted.
+    fn burn(&self, cost: usize) -> bool {
         let left = self.fuel.get();
-        self.fuel.set(left.saturating_sub(1));
+        self.fuel.set(left.saturating_sub(u32::try_from(cost).unwrap_or(u32::MAX)));
         left > 0
     }
 
-    /// Returns the call that entered a frame, with its number of earlier events.
+    /// Returns the function of a frame, the frame of its caller, and the call.
     fn call_of(&self, frame: u32) -> Option<(&Rc<Function<'t>>, u32, Node<'t>)> {
-        self.trace.iter().find_map(|event| match event {
-            Event::Call { frame: entered, function, caller, node } if *entered == frame => {
-                Some((function, *caller, *node))
-            }
-            _ => None,
-        })
+        match self.trace.get(*self.entered.get(&frame)?)? {
+            Event::Call { function, caller, node, .. } => Some((function, *caller, *node)),
+            Event::Statement { .. } => None,
+        }
     }
 
     fn source(&self, frame: u32) -> Option<&'t str> {
@@ -130,7 +139,9 @@ impl<'t> Search<'_, 't> {
     fn until_statement(&self, frame: u32, step: usize) -> &[Event<'t>] {
         let events = self.trace.get(step..).unwrap_or_default();
         let is_next = |event: &Event| matches!(event, Event::Statement { frame: of, .. } if *of == frame);
-        &events[..events.iter().position(is_next).unwrap_or(events.len())]
+        let end = events.iter().position(is_next).unwrap_or(events.len());
+        self.burn(end / 4);
+        &events[..end]
     }
 
     /// Returns the calls of functions of the script by one expression, from `step` on.
@@ -156,7 +167,7 @@ impl<'t> Search<'_, 't> {
         }
         let Some(source) = self.source(frame) else { return false };
         while let Some(outer) = node.parent() {
-            if !self.burn() {
+            if !self.burn(1) {
                 return false;
             }
             let is_field = |name: &str| field(outer, name) == Some(node);
@@ -318,8 +329,7 @@ impl<'t> Search<'_, 't> {
             }
         };
         let is_parameter = |name: &&str| *name != "self" && names.contains(&Some(*name));
-        let start =
-            self.trace.iter().position(|event| matches!(event, Event::Call { frame, .. } if *frame == inner));
+        let start = self.entered.get(&inner).copied();
         let (Some(name), Some(start)) = (name.filter(is_parameter), start) else { return false };
         self.named(inner, start + 1, name, Part::Whole)
     }
@@ -328,7 +338,7 @@ impl<'t> Search<'_, 't> {
     fn named(&self, frame: u32, step: usize, name: &str, part: Part) -> bool {
         let Some(source) = self.source(frame) else { return false };
         for (at, event) in self.trace.iter().enumerate().skip(step) {
-            if !self.burn() {
+            if !self.burn(1) {
                 return false;
             }
             let Event::Statement { frame: of, node, is_certain } = event else { continue };

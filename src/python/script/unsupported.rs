@@ -138,7 +138,7 @@ impl<'t> Machine<'t> {
         };
         let is_kept = |operator: &&Operator<'t>| !self.may_vanish(operator, operators, trace);
         let unsupported = operators.iter().filter(|operator| is_unsupported(&operator.name, exporter));
-        let unsupported: Vec<&Operator<'t>> = unsupported.filter(is_kept).collect();
+        let unsupported: Vec<&Operator<'t>> = unsupported.rev().take(MAX_SEARCHES).filter(is_kept).collect();
         for operator in unsupported {
             let (what, other) = match exporter {
                 "tracing" => ("tracing exporter", is_unsupported(&operator.name, "dynamo")),
@@ -153,9 +153,12 @@ impl<'t> Machine<'t> {
             self.tell_operator(call, operator, format!("the {what} does not support {shown}"), help);
         }
         let opset = argument("opset_version").and_then(Value::int).filter(|_| exporter == "tracing");
-        for operator in operators {
+        let newer = |operator: &&Operator<'t>| {
+            opset.zip(first_opset(&operator.name)).is_some_and(|(opset, first)| first > opset)
+        };
+        for operator in operators.iter().filter(newer).rev().take(MAX_SEARCHES) {
             let Some((opset, first)) = opset.zip(first_opset(&operator.name)) else { continue };
-            if first > opset && !self.may_vanish(operator, operators, trace) {
+            if !self.may_vanish(operator, operators, trace) {
                 let shown = shown(&operator.name);
                 let what = format!("the tracing exporter supports {shown} from opset {first} on");
                 let help = format!("use `opset_version={first}` instead of {opset}");
@@ -189,6 +192,9 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 }
+
+/// Maximum number of unsupported operators for which a path to an output is searched.
+const MAX_SEARCHES: usize = 64;
 
 /// Maximum number of recorded operators.
 const MAX_OPERATORS: usize = 10_000;
