@@ -16,7 +16,8 @@ const FUNCTIONS: &str = "
     bmm einsum linear conv1d conv2d conv3d layer_norm batch_norm group_norm dropout normalize cat concat stack
     hstack vstack where maximum minimum interpolate pad cosine_similarity scaled_dot_product_attention
     grid_sample embedding max_pool1d max_pool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d
-    square round floor ceil roll flip
+    square round floor ceil roll flip view_as_complex view_as_real fft.fft fft.ifft fft.rfft fft.irfft
+    fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2
     Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm
     GroupNorm InstanceNorm1d InstanceNorm2d Embedding ReLU ReLU6 GELU SiLU Sigmoid Tanh LeakyReLU ELU PReLU
     Hardswish Softmax LogSoftmax Dropout Dropout1d Dropout2d Flatten Unflatten Identity MaxPool1d MaxPool2d

@@ -7,7 +7,7 @@ use crate::diag::{Level, Place, rule_ids};
 use super::super::syntax::{children, field, one_line, text, within};
 use super::heap::Object;
 use super::machine::Machine;
-use super::reach::{Event, Operator};
+use super::trace::{Event, Operator};
 use super::value::{Ref, Value};
 
 impl<'t> Machine<'t> {

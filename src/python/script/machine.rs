@@ -16,10 +16,10 @@ use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::model_file::ModelFile;
 use super::pinned;
 use super::ranges::range_items;
-use super::reach::{Event, Operator};
 use super::record::Record;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
+use super::trace::{Event, Operator};
 use super::value::{Function, Ref, Value};
 
 /// Maximum number of evaluated statements, expressions and calls, which bounds the run time.

@@ -61,6 +61,7 @@ mod state_flow;
 mod statements;
 mod strings;
 mod torch;
+mod trace;
 mod unpacking;
 mod unreached;
 mod unsupported;

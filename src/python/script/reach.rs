@@ -9,29 +9,9 @@ use tree_sitter::Node;
 use super::super::syntax::{children, field, text, within};
 use super::flow_names::{is_join, is_reader, is_tensor_method};
 use super::machine::Machine;
+use super::trace::{Event, Operator};
 use super::value::Function;
 use super::variable_uses::{Write, is_read, is_view, writes_to};
-
-/// An operator or layer that a model executes.
-#[derive(Clone, Debug)]
-pub struct Operator<'t> {
-    /// Name of the function, method or layer.
-    pub name: String,
-    pub file: usize,
-    pub node: Node<'t>,
-    /// Whether an operand certainly depends on an input of the model.
-    pub varies: bool,
-    frame: u32,
-    /// Number of earlier events.
-    step: usize,
-}
-
-/// A statement or call that a model executes.
-#[derive(Debug)]
-pub enum Event<'t> {
-    Statement { frame: u32, node: Node<'t>, is_certain: bool },
-    Call { frame: u32, function: Rc<Function<'t>>, caller: u32, node: Node<'t> },
-}
 
 /// Maximum number of recorded events.
 const MAX_EVENTS: usize = 20_000;

@@ -7,7 +7,7 @@ use crate::diag::{Place, rule_ids};
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::machine::{Frame, Machine};
-use super::reach::{Event, Operator};
+use super::trace::{Event, Operator};
 use super::value::Value;
 
 /// Operators that an exporter does not support, by exporter.
