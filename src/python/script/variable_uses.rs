@@ -38,7 +38,11 @@ pub fn is_read(node: Node, name: &str, source: &str) -> bool {
         && text(node, source) == name
         && field(outer, "attribute") != Some(node)
         && field(outer, "name") != Some(node)
-        && field(outer, "left") != Some(node)
+        && !(is_assignment(outer) && field(outer, "left") == Some(node))
+}
+
+fn is_assignment(node: Node) -> bool {
+    matches!(node.kind(), "assignment" | "augmented_assignment")
 }
 
 /// Returns the effect of a statement on a variable.
