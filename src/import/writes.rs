@@ -70,7 +70,8 @@ impl Writes {
 
     /// Records that a new value may share elements with each of these values.
     pub(super) fn may_share(&mut self, value: torch::ValueId, with: Vec<torch::ValueId>) {
-        let of: Vec<_> = with.into_iter().map(|base| self.of(base)).map(|base| (base, self.count(base))).collect();
+        let of: Vec<_> =
+            with.into_iter().map(|base| self.of(base)).map(|base| (base, self.count(base))).collect();
         self.viewed.extend(of.iter().map(|(base, _)| *base));
         self.unsure.insert(value, of);
     }

@@ -73,7 +73,7 @@ impl<'t> Machine<'t> {
         let texts: Vec<String> =
             self.files.iter().map(|file| file.text.replace("super().__init__()", "")).collect();
         let has = |code: &&str| texts.iter().any(|text| text.contains(*code));
-        if self.may_replace_forward() || CLEARING.iter().any(|code| has(&code)) {
+        if self.may_replace_forward() || CLEARING.iter().any(has) {
             return None;
         }
         let source = self.source(self.file());
