@@ -1,8 +1,7 @@
 //! Subgraphs of If, Loop and Scan nodes.
 
 use super::builder::Builder;
-use super::part::Part;
-use crate::graph::{Attribute, Def, Graph, GraphId, Owner, Port, Type, ValueId, ValueInfo};
+use crate::graph::{AttrValue, Attribute, Def, Graph, GraphId, Owner, Port, Type, ValueId, ValueInfo};
 use crate::torch;
 
 impl Builder<'_> {
@@ -45,20 +44,17 @@ impl Builder<'_> {
         op: &str,
         inputs: Vec<Option<ValueId>>,
         attrs: Vec<Attribute>,
-    ) -> Result<(), String> {
+    ) {
         let mut outputs = Vec::new();
         for &output in results {
             self.writes.forget(output);
-            let parts =
-                if self.is_complex(output) { &[Part::Real, Part::Imaginary][..] } else { &[Part::Real] };
-            for &part in parts {
+            for &part in self.parts(output) {
                 let value = self.output(output, part);
                 self.define(output, part, value);
                 outputs.push(Some(value));
             }
         }
         self.add_with_bodies(op, inputs, outputs, attrs);
-        Ok(())
     }
 
     /// Adds an ONNX node, which owns the subgraphs among its attributes.
@@ -75,9 +71,12 @@ impl Builder<'_> {
             self.model.graphs[body].owner = Owner::Node(node);
         }
     }
+}
 
-    /// Adds an ONNX node without attributes, and returns its output.
-    pub(super) fn call(&mut self, op: &str, inputs: &[ValueId]) -> ValueId {
-        self.onnx(op, inputs.iter().copied().map(Some).collect(), Vec::new())
-    }
+/// Returns the attributes of a Scan that reads `count` inputs slice by slice.
+pub(super) fn scan(body: GraphId, count: usize) -> Vec<Attribute> {
+    vec![
+        Attribute::new("body", AttrValue::Graph(body)),
+        Attribute::new("num_scan_inputs", AttrValue::Int(count as i64)),
+    ]
 }

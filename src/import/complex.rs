@@ -50,6 +50,11 @@ impl Builder<'_> {
         self.trace.value(value).ty.elem().is_some_and(is_complex)
     }
 
+    /// Returns the parts of a value: the real part and, if the value is complex, the imaginary part.
+    pub(super) fn parts(&self, value: torch::ValueId) -> &'static [Part] {
+        if self.is_complex(value) { &[Part::Real, Part::Imaginary] } else { &[Part::Real] }
+    }
+
     /// Returns true if a node has complex operands or results.
     pub fn computes_complex(&self, node: &Node) -> bool {
         fn takes(builder: &Builder, argument: &Argument) -> bool {
@@ -109,8 +114,7 @@ impl Builder<'_> {
         let said = argument::called(self, node)?;
         let mut outputs = Vec::new();
         for &output in &node.outputs {
-            let parts = [Part::Real, Part::Imaginary];
-            for part in parts.into_iter().take(if self.is_complex(output) { 2 } else { 1 }) {
+            for &part in self.parts(output) {
                 let value = self.output(output, part);
                 outputs.push(Some(value));
                 self.define(output, part, value);

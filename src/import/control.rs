@@ -1,6 +1,7 @@
 //! Higher-order operators: branches, loops, and annotated regions.
 
 use super::argument::operand;
+use super::body;
 use super::builder::{Builder, declared, tensor_type};
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
@@ -98,7 +99,8 @@ impl Builder<'_> {
             })?;
             attrs.push(Attribute::new(name, AttrValue::Graph(graph)));
         }
-        self.results(&self.trace.node(id).outputs, "If", vec![Some(condition)], attrs)
+        self.results(&self.trace.node(id).outputs, "If", vec![Some(condition)], attrs);
+        Ok(())
     }
 
     fn while_loop(
@@ -125,12 +127,9 @@ impl Builder<'_> {
             Ok(())
         })?;
         let inputs = [None, Some(first)].into_iter().chain(carried.concat().into_iter().map(Some)).collect();
-        self.results(
-            &self.trace.node(id).outputs,
-            "Loop",
-            inputs,
-            vec![Attribute::new("body", AttrValue::Graph(graph))],
-        )
+        let attrs = vec![Attribute::new("body", AttrValue::Graph(graph))];
+        self.results(&self.trace.node(id).outputs, "Loop", inputs, attrs);
+        Ok(())
     }
 
     fn scan(
@@ -150,11 +149,10 @@ impl Builder<'_> {
             Ok(())
         })?;
         let scanned = scanned.concat();
-        let count = AttrValue::Int(scanned.len() as i64);
-        let attrs =
-            vec![Attribute::new("body", AttrValue::Graph(graph)), Attribute::new("num_scan_inputs", count)];
+        let attrs = body::scan(graph, scanned.len());
         let inputs = carried.concat().into_iter().chain(scanned).map(Some).collect();
-        self.results(&self.trace.node(id).outputs, "Scan", inputs, attrs)
+        self.results(&self.trace.node(id).outputs, "Scan", inputs, attrs);
+        Ok(())
     }
 
     /// Returns the current values of the operands of a subgraph.

@@ -3,6 +3,7 @@
 //! The number of groups of the operator Conv is an attribute.
 
 use super::argument;
+use super::body;
 use super::builder::{Builder, declared};
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute, DeclaredDim, Tensor, Type, TypeKind, ValueId};
@@ -59,12 +60,9 @@ impl Builder<'_> {
             builder.give_one(made, result.clone());
             Ok(())
         })?;
-        let attrs = vec![
-            Attribute::new("body", AttrValue::Graph(body)),
-            Attribute::new("num_scan_inputs", AttrValue::Int(axes.len() as i64)),
-            Attribute::new("scan_input_axes", AttrValue::Ints(axes)),
-            Attribute::new("scan_output_axes", AttrValue::Ints(vec![1])),
-        ];
+        let mut attrs = body::scan(body, axes.len());
+        attrs.push(Attribute::new("scan_input_axes", AttrValue::Ints(axes)));
+        attrs.push(Attribute::new("scan_output_axes", AttrValue::Ints(vec![1])));
         let stacked = self.unmade(&called.op);
         self.add_with_bodies("Scan", inputs, vec![Some(stacked)], attrs);
         let (groups, channels) = (self.sizes(stacked, 1, Some(2)), self.sizes(stacked, 2, Some(3)));

@@ -20,6 +20,7 @@ mod interface;
 mod jit;
 mod lower;
 mod names;
+mod ops;
 mod overload;
 mod part;
 mod place;

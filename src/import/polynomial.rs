@@ -3,10 +3,11 @@
 //! The recurrences and limits are those of PyTorch, in the dtype of the result.
 
 use super::argument;
+use super::body;
 use super::builder::Builder;
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, Type, TypeKind, ValueId};
-use crate::torch::{self, Node};
+use crate::torch::Node;
 
 /// A family of polynomials.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,7 @@ impl Builder<'_> {
     pub fn polynomial(&mut self, node: &Node) -> Result<bool, String> {
         let Some(family) = node.op.aten().and_then(family) else { return Ok(false) };
         let Some(&output) = node.outputs.first() else { return Ok(false) };
-        let elem = match &self.trace.value(output).ty {
-            torch::Type::Tensor(tensor) => tensor.elem,
-            _ => None,
-        };
+        let elem = self.trace.value(output).ty.tensor().and_then(|tensor| tensor.elem);
         let elem = elem.filter(|elem| matches!(elem, ElemType::Float | ElemType::Double));
         let elem = elem.ok_or("the dtype of its result is neither float32 nor float64")?;
         let mut operands = Vec::new();
@@ -115,13 +113,9 @@ impl Builder<'_> {
             }
             Ok(())
         })?;
-        let attrs = vec![
-            Attribute::new("body", AttrValue::Graph(body)),
-            Attribute::new("num_scan_inputs", AttrValue::Int(1)),
-        ];
         let ends = [(); 3].map(|()| self.unmade("Scan"));
         let inputs = start.into_iter().chain([range]).map(Some).collect();
-        self.add_with_bodies("Scan", inputs, ends.map(Some).to_vec(), attrs);
+        self.add_with_bodies("Scan", inputs, ends.map(Some).to_vec(), body::scan(body, 1));
         Ok(ends[2])
     }
 
@@ -151,11 +145,6 @@ impl Builder<'_> {
             }
             Family::HermiteH | Family::HermiteHe => difference,
         }
-    }
-
-    fn cast(&mut self, value: ValueId, elem: ElemType) -> ValueId {
-        let to = Attribute::new("to", AttrValue::Int(i64::from(elem.number())));
-        self.onnx("Cast", vec![Some(value)], vec![to])
     }
 
     /// Returns a 0-d constant of dtype float32 or float64.

@@ -2,6 +2,7 @@
 //!
 //! The operator LSTM of ONNX has no projection.
 
+use super::body;
 use super::builder::Builder;
 use super::recurrent::Net;
 use crate::graph::{
@@ -49,12 +50,9 @@ impl Builder<'_> {
             inputs.push(Some(shares));
             let made: Vec<ValueId> = (0..3).map(|_| self.unmade("LSTM")).collect();
             let order = AttrValue::Ints(vec![direction as i64]);
-            let attrs = vec![
-                Attribute::new("body", AttrValue::Graph(body)),
-                Attribute::new("num_scan_inputs", AttrValue::Int(1)),
-                Attribute::new("scan_input_directions", order.clone()),
-                Attribute::new("scan_output_directions", order),
-            ];
+            let mut attrs = body::scan(body, 1);
+            attrs.push(Attribute::new("scan_input_directions", order.clone()));
+            attrs.push(Attribute::new("scan_output_directions", order));
             self.add_with_bodies("Scan", inputs, made.iter().copied().map(Some).collect(), attrs);
             parts[0].push(Some(made[2]));
             for (at, &end) in made[..2].iter().enumerate() {

@@ -5,7 +5,7 @@
 //! rules.
 
 use super::builder::Builder;
-use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
+use crate::graph::{ElemType, ValueId};
 use crate::torch::promotion::{self, category};
 
 /// Operators that promote their operands to a dtype that is not the dtype of their result.
@@ -22,8 +22,7 @@ pub fn promoted(builder: &mut Builder, op: &str, mut inputs: Vec<Option<ValueId>
     let Some(wanted) = common(builder, &inputs) else { return inputs };
     for input in inputs.iter_mut().flatten() {
         if builder.known(*input).0 != Some(wanted) {
-            let to = Attribute::new("to", AttrValue::Int(i64::from(wanted.number())));
-            *input = builder.onnx("Cast", vec![Some(*input)], vec![to]);
+            *input = builder.cast(*input, wanted);
         }
     }
     inputs

@@ -3,6 +3,7 @@
 //! The number of weights depends on the number of layers, so no rule can name them.
 
 use super::builder::Builder;
+use super::ops::cast_to;
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::torch::{Argument, Node, Type};
@@ -129,8 +130,7 @@ impl Builder<'_> {
                 false => value,
             };
             let made = self.output(output, Part::Real);
-            let to = vec![Attribute::new("to", AttrValue::Int(i64::from(elem.number())))];
-            self.add(("", "Cast"), vec![Some(value)], vec![Some(made)], to);
+            self.add(("", "Cast"), vec![Some(value)], vec![Some(made)], vec![cast_to(elem)]);
             self.define(output, Part::Real, made);
         }
         Ok(true)
@@ -201,32 +201,8 @@ impl Builder<'_> {
         let value = super::argument::operand(self, argument)?.ok_or("one of its tensors is missing")?;
         match self.known(value).0 {
             Some(ElemType::Float | ElemType::Double) => Ok(value),
-            Some(ElemType::Float16 | ElemType::Bfloat16) => {
-                let to = Attribute::new("to", AttrValue::Int(i64::from(ElemType::Float.number())));
-                Ok(self.onnx("Cast", vec![Some(value)], vec![to]))
-            }
+            Some(ElemType::Float16 | ElemType::Bfloat16) => Ok(self.cast(value, ElemType::Float)),
             _ => Err("one of its tensors is not floating-point".to_owned()),
         }
-    }
-
-    /// Takes the elements `from..to` of the first axis.
-    pub(super) fn sliced(&mut self, value: ValueId, from: i64, to: i64) -> ValueId {
-        let [from, to, axis] =
-            [from, to, 0].map(|number| Some(self.constant(Tensor::int64s(vec![1], &[number]))));
-        self.onnx("Slice", vec![Some(value), from, to, axis], Vec::new())
-    }
-
-    /// Transposes a tensor.
-    pub(super) fn swapped(&mut self, value: ValueId, perm: &[i64]) -> ValueId {
-        self.onnx(
-            "Transpose",
-            vec![Some(value)],
-            vec![Attribute::new("perm", AttrValue::Ints(perm.to_vec()))],
-        )
-    }
-
-    /// Concatenates tensors along an axis.
-    pub(super) fn joined(&mut self, parts: Vec<Option<ValueId>>, axis: i64) -> ValueId {
-        self.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(axis))])
     }
 }

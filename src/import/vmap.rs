@@ -7,8 +7,8 @@
 use rustc_hash::FxHashSet;
 
 use super::alias::{Link, link, operands};
+use super::body;
 use super::builder::{Builder, declared};
-use super::part::Part;
 use crate::graph::{AttrValue, Attribute};
 use crate::torch::{Argument, Node, NodeId, Trace, ValueId};
 
@@ -119,22 +119,17 @@ impl<'t> Builder<'t> {
         }
         self.at = self.trace.producer(last);
         let axes = |batched: &[Batched]| {
-            let axes = batched.iter().flat_map(|one| {
-                let parts = if self.is_complex(one.output) { 2 } else { 1 };
-                std::iter::repeat_n(one.axis, parts)
-            });
+            let axes =
+                batched.iter().flat_map(|one| std::iter::repeat_n(one.axis, self.parts(one.output).len()));
             AttrValue::Ints(axes.collect())
         };
         let (split, stacked) = (axes(&region.split), axes(&region.stacked));
         let operands: Vec<_> = operands.concat().into_iter().map(Some).collect();
-        let attrs = vec![
-            Attribute::new("body", AttrValue::Graph(body)),
-            Attribute::new("num_scan_inputs", AttrValue::Int(operands.len() as i64)),
-            Attribute::new("scan_input_axes", split),
-            Attribute::new("scan_output_axes", stacked),
-        ];
+        let mut attrs = body::scan(body, operands.len());
+        attrs.push(Attribute::new("scan_input_axes", split));
+        attrs.push(Attribute::new("scan_output_axes", stacked));
         let outputs: Vec<ValueId> = region.stacked.iter().map(|stacked| stacked.output).collect();
-        self.results(&outputs, "Scan", operands, attrs)?;
+        self.results(&outputs, "Scan", operands, attrs);
         for stacked in &region.stacked {
             let bases = region.bases(self.trace, stacked);
             if !bases.is_empty() {
@@ -207,8 +202,7 @@ impl<'t> Builder<'t> {
         for split in &region.split {
             self.writes.forget(split.output);
             let value = trace.value(split.output);
-            let parts = [Part::Real, Part::Imaginary];
-            for part in parts.into_iter().take(if self.is_complex(split.output) { 2 } else { 1 }) {
+            for &part in self.parts(split.output) {
                 let input = self.body_input(&value.name, declared(&value.ty));
                 self.define(split.output, part, input);
             }

@@ -153,11 +153,11 @@ impl<'t> Machine<'t> {
             self.tell_operator(call, operator, format!("the {what} does not support {shown}"), help);
         }
         let opset = argument("opset_version").and_then(Value::int).filter(|_| exporter == "tracing");
-        let newer = |operator: &&Operator<'t>| {
-            opset.zip(first_opset(&operator.name)).is_some_and(|(opset, first)| first > opset)
-        };
-        for operator in operators.iter().filter(newer).rev().take(MAX_SEARCHES) {
-            let Some((opset, first)) = opset.zip(first_opset(&operator.name)) else { continue };
+        let newer = operators.iter().filter_map(|operator| {
+            let (opset, first) = opset.zip(first_opset(&operator.name))?;
+            (first > opset).then_some((operator, opset, first))
+        });
+        for (operator, opset, first) in newer.rev().take(MAX_SEARCHES) {
             if !self.may_vanish(operator, operators, trace) {
                 let shown = shown(&operator.name);
                 let what = format!("the tracing exporter supports {shown} from opset {first} on");
