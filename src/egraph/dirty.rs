@@ -4,16 +4,16 @@
 //! classes, and at their ancestors up to the depth of the pattern.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
 
 use super::EGraph;
 use super::enode::ENode;
 use super::sizes::is_tuple;
 
-/// Changed classes and their ancestors, each with its distance from a changed class, in nodes.
+/// Changed classes and their ancestors.
 #[derive(Debug, Default)]
 pub(super) struct DirtySet {
-    distance: FxHashMap<Id, usize>,
+    /// Distance from a changed class in nodes, by class; [`usize::MAX`] for the other classes.
+    distance: Vec<usize>,
 }
 
 impl DirtySet {
@@ -23,15 +23,19 @@ impl DirtySet {
         touched.iter_mut().for_each(|id| *id = egraph.find(*id));
         touched.sort_unstable();
         touched.dedup();
-        let mut distance: FxHashMap<Id, usize> = FxHashMap::default();
+        let mut distance = Vec::new();
         let mut level = touched;
         for above in 0..=reach {
             let mut next = Vec::new();
             while let Some(class) = level.pop() {
-                if distance.contains_key(&class) {
+                let at = usize::from(class);
+                if distance.get(at).is_some_and(|&known| known < usize::MAX) {
                     continue;
                 }
-                distance.insert(class, above);
+                if at >= distance.len() {
+                    distance.resize(at + 1, usize::MAX);
+                }
+                distance[at] = above;
                 let nodes = &egraph[class].nodes;
                 // An output and its call count as one node.
                 level.extend(nodes.iter().filter_map(|node| match node {
@@ -49,6 +53,6 @@ impl DirtySet {
 
     /// Returns true if a pattern of this depth, rooted at `class`, can reach a changed class.
     pub(super) fn reaches(&self, class: Id, depth: usize) -> bool {
-        self.distance.get(&class).is_some_and(|&distance| distance <= depth)
+        self.distance.get(usize::from(class)).is_some_and(|&distance| distance <= depth)
     }
 }

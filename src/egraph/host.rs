@@ -1,10 +1,13 @@
 //! Host for matching rules in an e-graph: values are e-classes, nodes are calls.
 
+use std::cell::Cell;
+
 use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::EGraph;
 use super::enode::{Call, ENode};
+use super::surroundings::is_large;
 use crate::graph::dim::Bounds;
 use crate::graph::{Node, Tensor};
 use crate::infer::{ConstValue, Fact};
@@ -28,6 +31,8 @@ pub struct ClassHost<'a, 'm> {
     claims: FxHashMap<Id, Fact>,
     /// Opset of ai.onnx for queries about the converted model; `None` for the opset of the graph.
     opset: Option<i64>,
+    /// Whether a rule read what [`Surroundings`](super::surroundings::Surroundings) leave out.
+    has_looked_further: Cell<bool>,
 }
 
 impl<'a, 'm> ClassHost<'a, 'm> {
@@ -45,7 +50,13 @@ impl<'a, 'm> ClassHost<'a, 'm> {
                 }
             }
         }
-        ClassHost { egraph, by_op, claims: FxHashMap::default(), opset: None }
+        ClassHost {
+            egraph,
+            by_op,
+            claims: FxHashMap::default(),
+            opset: None,
+            has_looked_further: Cell::default(),
+        }
     }
 
     /// Returns a host for this e-graph that assumes the declared types of the graph outputs.
@@ -56,12 +67,27 @@ impl<'a, 'm> ClassHost<'a, 'm> {
             Some((class, both))
         };
         let claims = self.egraph.analysis.claims.iter().filter_map(claim).collect();
-        ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims, opset: self.opset }
+        let by_op = self.by_op.clone();
+        ClassHost {
+            egraph: self.egraph,
+            by_op,
+            claims,
+            opset: self.opset,
+            has_looked_further: Cell::default(),
+        }
     }
 
     /// Creates a host without an index of calls, for queries about given nodes at an opset of ai.onnx.
     pub fn of_nodes(egraph: &'a EGraph<'m>, opset: Option<i64>) -> Self {
-        ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default(), opset }
+        let (by_op, claims, has_looked_further) = Default::default();
+        ClassHost { egraph, by_op, claims, opset, has_looked_further }
+    }
+
+    /// Returns the answer to `question`, and whether it depends on more than the surroundings of the classes.
+    pub(super) fn watched<T>(&self, question: impl FnOnce() -> T) -> (T, bool) {
+        self.has_looked_further.set(false);
+        let answer = question();
+        (answer, self.has_looked_further.get())
     }
 
     /// Returns the e-node at a position.
@@ -147,7 +173,12 @@ impl Host for ClassHost<'_, '_> {
     }
 
     fn fact(&self, value: Id) -> &Fact {
-        self.claims.get(&self.egraph.find(value)).unwrap_or_else(|| self.egraph[value].data.fact())
+        let fact =
+            self.claims.get(&self.egraph.find(value)).unwrap_or_else(|| self.egraph[value].data.fact());
+        if is_large(fact) {
+            self.look_further();
+        }
+        fact
     }
 
     fn constant(&self, value: Id) -> Option<Datum> {
@@ -155,6 +186,7 @@ impl Host for ClassHost<'_, '_> {
     }
 
     fn weight(&self, value: Id) -> Option<&Tensor> {
+        self.look_further();
         match self.fact(value).as_tensor()?.value {
             ConstValue::Weight(id) => Some(self.egraph.analysis.tables.tensor(id)),
             _ => None,
@@ -189,6 +221,10 @@ impl Host for ClassHost<'_, '_> {
 
     fn bounds(&self) -> &Bounds {
         &self.egraph.analysis.bounds
+    }
+
+    fn look_further(&self) {
+        self.has_looked_further.set(true);
     }
 
     fn name(&self, value: Id) -> String {

@@ -16,7 +16,9 @@ mod host;
 mod rebuild;
 mod rewrite;
 mod saturate;
+mod search;
 mod sizes;
+mod surroundings;
 mod tables;
 
 pub use analysis::{Data, Scope, gives_constant, is_computed, violations_at};

@@ -11,6 +11,7 @@ use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
 use super::rebuild::rebuild;
 use super::rewrite::{Applied, ClassPlan, Unapplied, apply};
+use super::search::Search;
 use super::sizes;
 use crate::graph::NodeId;
 use crate::rules::matcher::{self, Match};
@@ -197,6 +198,7 @@ impl<'r> Saturation<'r> {
         let proved = ClassHost::new(egraph);
         let converts = rules.iter().any(|rule| rule.phase == Phase::Convert);
         let claimed = (converts && !egraph.analysis.claims.is_empty()).then(|| proved.trusting_outputs());
+        let mut search = Search::new(egraph, news);
         let mut plans = Vec::new();
         for &rule in rules {
             let next = self.numbers.len();
@@ -206,12 +208,8 @@ impl<'r> Saturation<'r> {
                 if forms.rewrite.is_none() {
                     continue;
                 }
-                let depth = forms.pattern.depth();
-                let is_wanted = |root: NodeRef| {
-                    (number == next || news.reaches(root.class, depth))
-                        && (rule.phase == Phase::Convert || !is_stored(egraph, root.class))
-                };
-                let found = matcher::find_among(host, forms, is_wanted);
+                let is_new = number == next;
+                let found = search.find(host, rule, forms, is_new);
                 if found.cut > 0 {
                     self.report.limit("matches");
                 }
@@ -249,13 +247,6 @@ impl<'r> Saturation<'r> {
         }
         plans
     }
-}
-
-/// Returns true if a class is a stored or evaluated constant: no alternative is better.
-fn is_stored(egraph: &EGraph, class: Id) -> bool {
-    let class = &egraph[class];
-    class.data.fact().is_const()
-        && class.nodes.iter().any(|node| matches!(node, ENode::Const(_) | ENode::Leaf(_)))
 }
 
 /// Returns true if the class of the matched root has reached the limit of calls.

@@ -9,7 +9,7 @@ use crate::graph::dim::{Dim, numel};
 pub type Size = Option<Dim>;
 
 /// Shape of a tensor. The rank or any dimension may be unknown.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shape(Option<Arc<[Size]>>);
 
 impl Shape {

@@ -76,6 +76,9 @@ pub trait Host {
         Vec::new()
     }
 
+    /// Tells the host that an answer depends on nodes outside of the pattern.
+    fn look_further(&self) {}
+
     /// Returns the name of a value, for messages.
     fn name(&self, value: Self::Value) -> String;
 }

@@ -67,6 +67,7 @@ const MAX_ELEMENTS: usize = 1 << 20;
 
 /// Returns true if the producers of a float value prove a fact about its elements.
 pub fn are<H: Host>(host: &H, value: H::Value, fact: Elements) -> bool {
+    host.look_further();
     Search { host, fact, left: MAX_VALUES }.holds(value)
 }
 

@@ -33,24 +33,25 @@ pub struct Found<V, N> {
     pub cut: usize,
 }
 
-/// Finds the matches of `direction`, root by root.
-pub fn find<H: Host>(host: &H, direction: &Direction) -> Found<H::Value, H::Node> {
-    find_among(host, direction, |_| true)
+impl<V, N> Default for Found<V, N> {
+    fn default() -> Self {
+        Found { matches: Vec::new(), cut: 0 }
+    }
 }
 
-/// Finds the matches of `direction` at the selected roots.
-pub fn find_among<H: Host>(
-    host: &H,
-    direction: &Direction,
-    is_wanted: impl Fn(H::Node) -> bool,
-) -> Found<H::Value, H::Node> {
-    let mut found = Found { matches: Vec::new(), cut: 0 };
-    let Some(root) = direction.pattern.nodes.last() else { return found };
-    for node in host.nodes_of(&root.op).into_iter().filter(|&node| is_wanted(node)) {
-        let here = find_at(host, direction, node);
-        found.cut += usize::from(here.len() == MATCHES_PER_ROOT);
-        found.matches.extend(here);
+impl<V, N> Found<V, N> {
+    /// Adds the matches at one root.
+    pub fn add(&mut self, here: Vec<Match<V, N>>) {
+        self.cut += usize::from(here.len() == MATCHES_PER_ROOT);
+        self.matches.extend(here);
     }
+}
+
+/// Finds the matches of `direction`, root by root.
+pub fn find<H: Host>(host: &H, direction: &Direction) -> Found<H::Value, H::Node> {
+    let mut found = Found::default();
+    let Some(root) = direction.pattern.nodes.last() else { return found };
+    host.nodes_of(&root.op).into_iter().for_each(|node| found.add(find_at(host, direction, node)));
     found
 }
 
