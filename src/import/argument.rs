@@ -32,7 +32,10 @@ pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
         .op
         .aten()
         .and_then(|_| bases.into_iter().flatten().find_map(|base| aten::signature(&name(base))));
-    let Some(signature) = known else { return unknown(builder, node, &own) };
+    let Some(signature) = known else {
+        // The overloads of an operator of another library share one name.
+        return unknown(builder, node, if node.op.aten().is_some() { &own } else { &node.op.name });
+    };
     let mut call =
         Called { op: signature.name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: true };
     for (position, param) in signature.params.iter().enumerate() {
@@ -56,25 +59,24 @@ fn is_of_gradients(op: &str, param: &str) -> bool {
 }
 
 /// Converts a call of an operator whose signature is not known.
-/// Strings become attributes; arguments other than strings become inputs, in order.
+/// Strings and dtypes become attributes; all other arguments become inputs, in order.
 fn unknown(builder: &mut Builder, node: &Node, name: &str) -> Result<Called, String> {
     let mut call = Called { op: name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: false };
     for (position, given) in node.inputs.iter().enumerate() {
-        match (builder.trace.see(&given.argument).clone(), &given.name) {
-            (Argument::Value(value), _) => call.inputs.push(Some(builder.value_of(value)?)),
-            (Argument::None, _) => call.inputs.push(None),
-            (Argument::Str(text), name) => {
-                let name = name.clone().unwrap_or_else(|| format!("argument{position}").into());
-                call.attrs
-                    .push(Attribute::new(&name, AttrValue::String(Bytes::copy_from_slice(text.as_bytes()))));
-            }
-            (Argument::List(members), _) => {
+        let mut attribute = |value| {
+            let name = given.name.clone().unwrap_or_else(|| format!("argument{position}").into());
+            call.attrs.push(Attribute::new(&name, value));
+        };
+        match builder.trace.see(&given.argument).clone() {
+            Argument::Str(text) => attribute(AttrValue::String(Bytes::copy_from_slice(text.as_bytes()))),
+            Argument::Elem(elem) => attribute(AttrValue::Int(i64::from(part_of(elem).number()))),
+            Argument::List(members) => {
                 for member in members {
                     let value = operand(builder, &member)?;
                     call.inputs.push(value);
                 }
             }
-            (other, _) => {
+            other => {
                 let value = operand(builder, &other)?;
                 call.inputs.push(value);
             }

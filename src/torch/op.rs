@@ -82,11 +82,23 @@ impl Op {
         self.in_place_of().is_some() || self.aten().is_some_and(|name| OF_LISTS.contains(&name))
     }
 
-    /// Returns the functional name of an in-place operator, as `add` for `add_`.
+    /// Returns the functional name of an in-place operator, as `add` for `add_`, and `__or__` for `__ior__`.
     ///
     /// Returns `None` if the operator is not in-place. `__and__` is not in-place, despite its underscores.
     pub fn in_place_of(&self) -> Option<&str> {
-        let bare = self.aten()?.strip_suffix('_')?;
+        /// Operators of augmented assignments, such as `x |= y`.
+        const AUGMENTED: [(&str, &str); 5] = [
+            ("__iand__", "__and__"),
+            ("__ilshift__", "__lshift__"),
+            ("__ior__", "__or__"),
+            ("__irshift__", "__rshift__"),
+            ("__ixor__", "__xor__"),
+        ];
+        let name = self.aten()?;
+        if let Some((_, functional)) = AUGMENTED.iter().find(|(augmented, _)| *augmented == name) {
+            return Some(functional);
+        }
+        let bare = name.strip_suffix('_')?;
         (!bare.ends_with('_')).then_some(bare)
     }
 }
@@ -128,6 +140,7 @@ mod tests {
         assert_eq!(Op::parse("aten::add_").in_place_of(), Some("add"));
         assert_eq!(Op::parse("aten::add").in_place_of(), None);
         assert_eq!(Op::parse("aten::__and__").in_place_of(), None);
+        assert_eq!(Op::parse("aten::__ior__").in_place_of(), Some("__or__"));
         assert_eq!(Op::parse("mylib::add_").in_place_of(), None);
         assert_eq!(Op::parse("aten::add_").writes(), Some("add"));
         assert_eq!(Op::parse("aten::squeeze_").writes(), None);
