@@ -82,7 +82,7 @@ impl<'t> Builder<'t> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }
-        if self.recurrent(node)? || self.grouped(node)? || self.polynomial(node)? {
+        if self.recurrent(node)? || self.grouped(node)? || self.polynomial(node)? || self.stepwise(node)? {
             return Ok(());
         }
         let said = argument::called(self, node)?;

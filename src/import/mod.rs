@@ -30,6 +30,7 @@ mod promote;
 mod recurrent;
 mod refusal;
 mod script;
+mod stepwise;
 mod vmap;
 mod writes;
 mod written_out;

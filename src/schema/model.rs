@@ -54,7 +54,7 @@ pub enum Determinism {
 }
 
 /// A formal input or output.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Formal {
     /// Name in the specification.
     pub name: &'static str,

@@ -7,12 +7,14 @@
 
 mod parse;
 mod schemas;
+mod stages;
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
 pub use schemas::{has_parts, is_sparse, versions};
+pub use stages::{Stage, is_stepwise};
 
 /// Domain of the operators of PyTorch.
 pub const DOMAIN: &str = "aten";
@@ -79,9 +81,14 @@ pub enum Literal {
 }
 
 /// Returns the signature of an operator; `None` if the operator is unknown.
-/// Ignores a [`COMPLEX`] prefix.
+/// Ignores the prefixes [`COMPLEX`], and those of [`Stage::Start`] and [`Stage::End`].
 pub fn signature(name: &str) -> Option<&'static Signature> {
-    SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
+    let name = match Stage::of(name) {
+        Some((Stage::Step, _)) => return None,
+        Some((_, name)) => name,
+        None => name.strip_prefix(COMPLEX).unwrap_or(name),
+    };
+    SIGNATURES.get(name).map(|&index| &ALL[index])
 }
 
 /// Returns all overloads of a name: `add.Scalar` and `add.Tensor` for `add`.

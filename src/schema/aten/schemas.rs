@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use super::{ALL, COMPLEX, DOMAIN, Kind, Param, Signature};
+use super::{ALL, COMPLEX, DOMAIN, Kind, Param, Signature, Stage, is_stepwise};
 use crate::graph::AttrKind;
 use crate::schema::{Arity, AttrSpec, Determinism, Formal, Schema, Ty, TypeSet, Values};
 
@@ -12,7 +12,7 @@ use crate::schema::{Arity, AttrSpec, Determinism, Formal, Schema, Ty, TypeSet, V
 pub fn versions(name: &str) -> &'static [Schema] {
     let found = match name.strip_prefix(COMPLEX) {
         Some(name) => OF_COMPLEX.get(name),
-        None => SCHEMAS.get(name),
+        None => SCHEMAS.get(name).or_else(|| STAGES.get(name)),
     };
     found.map_or(&[], std::slice::from_ref)
 }
@@ -22,6 +22,33 @@ static SCHEMAS: LazyLock<FxHashMap<&str, Schema>> =
 
 static OF_COMPLEX: LazyLock<FxHashMap<&str, Schema>> =
     LazyLock::new(|| ALL.iter().map(|signature| (signature.name, of_complex(signature))).collect());
+
+/// Schemas of the stages of factorizations.
+static STAGES: LazyLock<FxHashMap<&str, Schema>> = LazyLock::new(|| {
+    let stepwise = ALL.iter().filter(|signature| is_stepwise(signature.name));
+    let stages = stepwise.flat_map(|signature| Stage::ALL.map(|stage| of_stage(stage, signature)));
+    stages.map(|schema| (schema.name, schema)).collect()
+});
+
+/// Returns the schema of a stage: the state is the first input, except at the start.
+fn of_stage(stage: Stage, signature: &Signature) -> Schema {
+    let whole = schema(signature);
+    let name = Box::leak(format!("{}{}", stage.prefix(), signature.name).into_boxed_str());
+    let own = |name| Formal { name, option: Arity::Single, ty: Ty::Exactly(&ANY), non_negative: false };
+    let inputs = match stage {
+        Stage::Start => whole.inputs.to_vec(),
+        Stage::Step => vec![own("state"), own("round")],
+        Stage::End => std::iter::once(own("state")).chain(whole.inputs.iter().cloned()).collect(),
+    };
+    let min_inputs = match stage {
+        Stage::Start => whole.min_inputs,
+        Stage::Step => 2,
+        Stage::End => whole.min_inputs + 1,
+    };
+    let attrs = if stage == Stage::Step { &[] } else { whole.attrs };
+    let max_inputs = inputs.len() as u16;
+    Schema { name, inputs: Vec::leak(inputs), min_inputs, max_inputs, attrs, ..whole }
+}
 
 /// Returns the schema for complex numbers: each complex input is followed by its imaginary part.
 fn of_complex(signature: &Signature) -> Schema {

@@ -1,0 +1,94 @@
+//! Lowering of matrix factorizations, which have one step for each pivot.
+//!
+//! Rules lower three operators: `aten.start.…` returns the initial state, `aten.step.…` computes a state from
+//! the one before, and `aten.end.…` computes the results from the last state. Up to 16 steps are unrolled;
+//! more steps, or a dynamic number of steps, become a Loop.
+
+use super::argument;
+use super::builder::{Builder, tensor_type};
+use super::part::Part;
+use crate::graph::{AttrValue, Attribute, DeclaredDim, Dimension, ElemType, Tensor, Type, TypeKind, ValueId};
+use crate::schema::aten::{self, Stage};
+use crate::torch::{Argument, Node};
+
+/// Largest number of steps that are unrolled.
+const UNROLLED: i64 = 16;
+
+/// Returns the position of the factored matrix among the arguments.
+fn matrix(op: &str) -> usize {
+    usize::from(matches!(op, "cholesky_solve" | "triangular_solve"))
+}
+
+impl Builder<'_> {
+    /// Lowers a factorization; returns `false` for any other node, and for matrices without elements.
+    pub fn stepwise(&mut self, node: &Node) -> Result<bool, String> {
+        let Some(op) = node.op.aten().filter(|op| aten::is_stepwise(op)) else { return Ok(false) };
+        let ty = |argument: &Argument| self.trace.value(self.trace.as_value(argument)?).ty.tensor();
+        let shape = |argument: &Argument| ty(argument)?.shape.as_deref();
+        let Some(factored) = node.inputs.get(matrix(op)).map(|input| &input.argument) else {
+            return Ok(false);
+        };
+        let Some([.., rows, columns]) = shape(factored) else { return Ok(false) };
+        let count = rows.fixed().zip(columns.fixed()).map(|(rows, columns)| rows.min(columns));
+        let is_unrolled = count.is_some_and(|count| count <= UNROLLED);
+        // A rule lowers large triangular systems of float32 to a few products of matrices.
+        let is_float = ty(factored).is_some_and(|ty| ty.elem == Some(ElemType::Float));
+        if count == Some(0) || op == "linalg_solve_triangular" && is_float && !is_unrolled {
+            return Ok(false);
+        }
+        let inputs = node.inputs.iter().filter_map(|input| shape(&input.argument));
+        let outputs = node.outputs.iter().filter_map(|&output| self.trace.value(output).ty.shape());
+        let rank = inputs.chain(outputs).map(<[_]>::len).max().unwrap_or_default();
+        let absent = Dimension { dim: DeclaredDim::Absent, denotation: None };
+        let elem = Some(ElemType::Double.number());
+        let ty: Type = TypeKind::Tensor { elem, shape: Some(vec![absent; rank]) }.into();
+
+        let called = argument::called(self, node)?;
+        let matrix = called.inputs.get(matrix(op)).copied().flatten().ok_or("its matrix is missing")?;
+        let name = |stage: Stage| format!("{}{}", stage.prefix(), called.op);
+        let start = self.aten(&name(Stage::Start), called.inputs.clone(), called.attrs.clone(), ty.clone());
+        let step = name(Stage::Step);
+        // QR of a square matrix: the last row has no element to clear.
+        let is_square = rows.fixed() == columns.fixed();
+        let count = count.map(|count| if op == "linalg_qr" && is_square { count - 1 } else { count });
+        let end = match count.filter(|_| is_unrolled) {
+            Some(count) => (0..count).fold(start, |state, round| {
+                let round = self.constant(Tensor::int64s(Vec::new(), &[round]));
+                self.aten(&step, vec![Some(state), Some(round)], Vec::new(), ty.clone())
+            }),
+            None => self.steps(matrix, start, &step, &ty)?,
+        };
+        let results: Vec<ValueId> =
+            node.outputs.iter().map(|&output| self.output(output, Part::Real)).collect();
+        let inputs = std::iter::once(Some(end)).chain(called.inputs).collect();
+        let outputs = results.iter().copied().map(Some).collect();
+        self.add((aten::DOMAIN, &name(Stage::End)), inputs, outputs, called.attrs);
+        for (&of, &value) in node.outputs.iter().zip(&results) {
+            self.define(of, Part::Real, value);
+        }
+        Ok(true)
+    }
+
+    /// Adds a Loop with as many steps as the matrix has rows or columns, whichever are fewer.
+    fn steps(&mut self, matrix: ValueId, start: ValueId, step: &str, ty: &Type) -> Result<ValueId, String> {
+        let sizes = vec![Attribute::new("start", AttrValue::Int(-2))];
+        let sizes = self.onnx("Shape", vec![Some(matrix)], sizes);
+        let scalar = vec![Attribute::new("keepdims", AttrValue::Int(0))];
+        let count = self.onnx("ReduceMin", vec![Some(sizes)], scalar);
+        let body = self.body(|builder| {
+            let [round, truth] = [ElemType::Int64, ElemType::Bool].map(|elem| tensor_type(elem, Vec::new()));
+            let round = builder.body_input("round", round);
+            let again = builder.body_input("again", truth.clone());
+            let state = builder.body_input("state", ty.clone());
+            let next = builder.aten(step, vec![Some(state), Some(round)], Vec::new(), ty.clone());
+            builder.give_one(again, truth);
+            builder.give_one(next, ty.clone());
+            Ok(())
+        })?;
+        let end = self.unmade("Loop");
+        self.declare(end, ty.clone());
+        let attrs = vec![Attribute::new("body", AttrValue::Graph(body))];
+        self.add_with_bodies("Loop", vec![Some(count), None, Some(start)], vec![Some(end)], attrs);
+        Ok(end)
+    }
+}

@@ -1,0 +1,57 @@
+//! Stages of matrix factorizations that a Loop computes: start, step and end.
+
+/// A stage of a factorization. An operator of a stage is named `start.linalg_inv`, for example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Returns the initial state from the arguments.
+    Start,
+    /// Returns a state from the previous one and the number of the step.
+    Step,
+    /// Returns the results from the last state and the arguments.
+    End,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ALL: [Stage; 3] = [Stage::Start, Stage::Step, Stage::End];
+
+    /// Returns the prefix of operators of the stage.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Stage::Start => "start.",
+            Stage::Step => "step.",
+            Stage::End => "end.",
+        }
+    }
+
+    /// Splits a name into its stage and the name of the factorization.
+    pub fn of(name: &str) -> Option<(Stage, &str)> {
+        Stage::ALL.into_iter().find_map(|stage| Some((stage, name.strip_prefix(stage.prefix())?)))
+    }
+}
+
+/// Operators that are lowered in stages.
+const STEPWISE: [&str; 17] = [
+    "_lu_with_info",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "inverse",
+    "linalg_cholesky",
+    "linalg_cholesky_ex",
+    "linalg_inv",
+    "linalg_inv_ex",
+    "linalg_lu",
+    "linalg_lu_factor",
+    "linalg_lu_factor_ex",
+    "linalg_qr",
+    "linalg_solve",
+    "linalg_solve_ex",
+    "linalg_solve_triangular",
+    "triangular_solve",
+];
+
+/// Returns true for operators that are lowered in stages.
+pub fn is_stepwise(op: &str) -> bool {
+    STEPWISE.contains(&op)
+}
