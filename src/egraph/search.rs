@@ -15,14 +15,17 @@ use crate::rules::host::Host;
 use crate::rules::matcher::{self, Found};
 use crate::rules::rule::{Direction, Phase, Rule};
 
+/// Minimum number of roots to group: the signatures of fewer roots would cost more than they save.
+const LEAST_GROUPED: usize = 64;
+
 /// Nodes that may match the root of a pattern.
 #[derive(Debug, Default)]
 struct Roots {
     nodes: Vec<NodeRef>,
     /// Number of the kind of each node: nodes of a kind have equal surroundings.
     kinds: Vec<usize>,
-    /// Number of kinds.
-    count: usize,
+    /// Index of the first node of each kind.
+    firsts: Vec<usize>,
 }
 
 /// Which nodes may match the root of a pattern.
@@ -54,7 +57,7 @@ impl<'a, 'm> Search<'a, 'm> {
 
     /// Finds the matches of a direction of a rule: all if the rule `is_new`, else those near changes.
     ///
-    /// A root is skipped if the rule has failed at a root with equal surroundings.
+    /// Roots are skipped if the rule fails at a root with equal surroundings.
     pub(super) fn find(
         &mut self,
         host: &ClassHost,
@@ -72,14 +75,22 @@ impl<'a, 'm> Search<'a, 'm> {
             may_be_stored: rule.phase == Phase::Convert,
         };
         let roots = self.roots(wanted, || host.nodes_of(&root.op));
-        let mut has_failed = vec![false; roots.count];
-        for (&root, &kind) in roots.nodes.iter().zip(&roots.kinds) {
-            if has_failed[kind] {
-                continue;
+        // Kinds at whose first node the rule has matches, or has looked further.
+        let mut open = FxHashMap::default();
+        for (kind, &first) in roots.firsts.iter().enumerate() {
+            let (here, looked_further) =
+                host.watched(|| matcher::find_at(host, direction, roots.nodes[first]));
+            if looked_further || !here.is_empty() {
+                open.insert(kind, here);
             }
-            let (here, looked_further) = host.watched(|| matcher::find_at(host, direction, root));
-            has_failed[kind] = here.is_empty() && !looked_further;
-            found.add(here);
+        }
+        if open.is_empty() {
+            return found;
+        }
+        for (index, (&root, kind)) in roots.nodes.iter().zip(&roots.kinds).enumerate() {
+            let Some(first) = open.get_mut(kind) else { continue };
+            let is_first = roots.firsts[*kind] == index;
+            found.add(if is_first { std::mem::take(first) } else { matcher::find_at(host, direction, root) });
         }
         found
     }
@@ -94,13 +105,22 @@ impl<'a, 'm> Search<'a, 'm> {
             (!wanted.is_near_changes || self.news.reaches(node.class, wanted.depth))
                 && (wanted.may_be_stored || !is_stored(self.egraph, node.class))
         });
+        let is_grouped = roots.nodes.len() >= LEAST_GROUPED;
         let mut kinds = FxHashMap::default();
-        for node in &roots.nodes {
-            let next = kinds.len();
-            let kind = (self.surroundings.signature(node.class, wanted.depth), node.index);
-            roots.kinds.push(*kinds.entry(kind).or_insert(next));
+        for (index, node) in roots.nodes.iter().enumerate() {
+            let next = roots.firsts.len();
+            let kind = match is_grouped {
+                true => {
+                    let signature = self.surroundings.signature(node.class, wanted.depth);
+                    *kinds.entry((signature, node.index)).or_insert(next)
+                }
+                false => next,
+            };
+            if kind == next {
+                roots.firsts.push(index);
+            }
+            roots.kinds.push(kind);
         }
-        roots.count = kinds.len();
         self.roots.entry(wanted).or_insert(Rc::new(roots)).clone()
     }
 }
@@ -114,24 +134,30 @@ fn is_stored(egraph: &EGraph, class: Id) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::LEAST_GROUPED;
     use crate::fix::{Options, fix};
     use crate::rules::registry::RuleSet;
 
     #[test]
     fn a_rule_that_reads_weights_is_tried_in_every_layer() {
-        let (ramp, ones) =
-            ((1..=32).map(|n| n.to_string()).collect::<Vec<_>>().join(","), ["1"; 32].join(","));
+        let list =
+            |item: fn(usize) -> usize| (0..32).map(|at| item(at).to_string()).collect::<Vec<_>>().join(",");
+        let (ramp, ones) = (list(|at| at + 2), list(|_| 1));
+        let layers: String = (0..2 * LEAST_GROUPED)
+            .map(|at| {
+                let weights = if at == LEAST_GROUPED { "k" } else { "w" };
+                format!("m{at} = Mul (v{at}, {weights})  v{} = Relu (m{at})\n", at + 1)
+            })
+            .collect();
         let (model, findings) = crate::read::text::read(&format!(
             "<ir_version: 8, opset_import: [\"\" : 17]>
-            g (float[N,32] x, float[N,32] y) => (p, q) <float[32] w = {{{ramp}}}, float[32] k = {{{ones}}}> {{
-                a = Mul (x, w)  p = Relu (a)
-                b = Mul (y, k)  q = Relu (b)
-            }}"
+            g (float[N,32] v0) => (v{}) <float[32] w = {{{ramp}}}, float[32] k = {{{ones}}}> {{ {layers} }}",
+            2 * LEAST_GROUPED
         ));
         assert_eq!(findings, []);
         let fixed = fix(model.expect("a model"), &Options::default(), &RuleSet::patterns()).model;
-        let ops: Vec<_> =
-            fixed.graphs[fixed.main].nodes.iter().map(|&node| fixed.nodes[node].op_name()).collect();
-        assert_eq!(ops, ["Mul", "Relu", "Relu"]);
+        let nodes = &fixed.graphs[fixed.main].nodes;
+        let products = nodes.iter().filter(|&&node| fixed.nodes[node].is("Mul")).count();
+        assert_eq!(products, 2 * LEAST_GROUPED - 1);
     }
 }

@@ -7,7 +7,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use egg::Id;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::EGraph;
 use super::enode::ENode;
@@ -19,7 +19,7 @@ use crate::infer::{ConstValue, Fact, TensorFact};
 pub(super) const MAX_ELEMENTS: usize = 16;
 
 /// Maximum number of classes in a signature. A class with larger surroundings resembles no other class.
-const MAX_CLASSES: usize = 512;
+const MAX_CLASSES: u32 = 512;
 
 /// Signatures of the classes of an unchanging e-graph, computed on demand.
 pub(super) struct Surroundings<'a, 'm> {
@@ -32,6 +32,39 @@ pub(super) struct Surroundings<'a, 'm> {
     labels: FxHashMap<Id, u64>,
     /// Signatures of each class, by depth.
     signatures: FxHashMap<Id, Vec<u64>>,
+    numbers: Numbers,
+}
+
+/// Numbers of the classes of a traversal, in the order of the traversal.
+#[derive(Default)]
+struct Numbers {
+    /// For each class, the number of the last traversal that visited the class, and the number of the class in it.
+    of: Vec<(u32, u32)>,
+    traversal: u32,
+    next: u32,
+}
+
+impl Numbers {
+    /// Forgets the numbers.
+    fn restart(&mut self) {
+        self.traversal += 1;
+        self.next = 0;
+    }
+
+    /// Returns the number of a class, and whether the class is new.
+    fn number(&mut self, class: Id) -> (u32, bool) {
+        let at = usize::from(class);
+        if at >= self.of.len() {
+            self.of.resize(at + 1, (0, 0));
+        }
+        let (traversal, number) = &mut self.of[at];
+        if *traversal == self.traversal {
+            return (*number, false);
+        }
+        (*traversal, *number) = (self.traversal, self.next);
+        self.next += 1;
+        (*number, true)
+    }
 }
 
 impl<'a, 'm> Surroundings<'a, 'm> {
@@ -45,6 +78,7 @@ impl<'a, 'm> Surroundings<'a, 'm> {
             claimed: scope.claims.iter().map(|(class, _)| egraph.find(*class)).collect(),
             labels: FxHashMap::default(),
             signatures: FxHashMap::default(),
+            numbers: Numbers::default(),
         }
     }
 
@@ -64,12 +98,14 @@ impl<'a, 'm> Surroundings<'a, 'm> {
     ///
     /// The traversal is breadth-first and numbers the classes, so that shared operands are part of the signature.
     fn traverse(&mut self, root: Id, deepest: usize) -> Vec<u64> {
-        let mut hasher = DefaultHasher::new();
-        let mut numbers = FxHashMap::from_iter([(root, 0)]);
+        let egraph = self.egraph;
+        let mut hasher = FxHasher::default();
+        self.numbers.restart();
+        self.numbers.number(root);
         let mut level = vec![root];
         let mut signatures = Vec::with_capacity(deepest + 1);
         while signatures.len() <= deepest {
-            if numbers.len() > MAX_CLASSES {
+            if self.numbers.next > MAX_CLASSES {
                 root.hash(&mut hasher);
                 signatures.resize(deepest + 1, hasher.finish());
                 break;
@@ -78,19 +114,20 @@ impl<'a, 'm> Surroundings<'a, 'm> {
             while let Some(&class) = level.get(at) {
                 self.label(class).hash(&mut hasher);
                 // An output and its call count as one node.
-                let calls = self.egraph[class].nodes.iter().filter_map(|node| match node {
-                    ENode::Output { call, .. } => Some(call[0]),
-                    _ => None,
-                });
-                calls.for_each(|call| self.visit(call, &mut numbers, &mut level, &mut hasher));
+                for node in &egraph[class].nodes {
+                    if let ENode::Output { call: [call], .. } = node {
+                        self.visit(*call, &mut level, &mut hasher);
+                    }
+                }
                 at += 1;
             }
             signatures.push(hasher.finish());
             let mut below = Vec::new();
             for class in level {
-                let calls = self.egraph[class].nodes.iter().filter_map(ENode::as_call);
-                let operands = calls.flat_map(|call| call.children.iter().copied());
-                operands.for_each(|operand| self.visit(operand, &mut numbers, &mut below, &mut hasher));
+                let calls = egraph[class].nodes.iter().filter_map(ENode::as_call);
+                calls
+                    .flat_map(|call| &call.children)
+                    .for_each(|operand| self.visit(*operand, &mut below, &mut hasher));
             }
             level = below;
         }
@@ -98,20 +135,13 @@ impl<'a, 'm> Surroundings<'a, 'm> {
     }
 
     /// Hashes the number of a class, and adds the class to `level` if it is new.
-    fn visit(
-        &self,
-        class: Id,
-        numbers: &mut FxHashMap<Id, u32>,
-        level: &mut Vec<Id>,
-        hasher: &mut DefaultHasher,
-    ) {
+    fn visit(&mut self, class: Id, level: &mut Vec<Id>, hasher: &mut FxHasher) {
         let class = self.egraph.find(class);
-        let next = numbers.len() as u32;
-        let number = *numbers.entry(class).or_insert_with(|| {
-            level.push(class);
-            next
-        });
+        let (number, is_new) = self.numbers.number(class);
         number.hash(hasher);
+        if is_new {
+            level.push(class);
+        }
     }
 
     /// Returns the hash of a class without its operands.
