@@ -83,7 +83,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph, by_op, claims, opset, has_looked_further }
     }
 
-    /// Returns the answer to `question`, and whether it depends on more than the surroundings of the classes.
+    /// Returns the answer to `question`, and whether a rule looked further than surroundings reach.
     pub(super) fn watched<T>(&self, question: impl FnOnce() -> T) -> (T, bool) {
         self.has_looked_further.set(false);
         let answer = question();

@@ -38,7 +38,7 @@ pub(super) struct Surroundings<'a, 'm> {
 /// Numbers of the classes of a traversal, in the order of the traversal.
 #[derive(Default)]
 struct Numbers {
-    /// For each class, the number of the last traversal that visited the class, and the number of the class in it.
+    /// For each class, its last traversal, and its number in this traversal.
     of: Vec<(u32, u32)>,
     traversal: u32,
     next: u32,

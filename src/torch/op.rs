@@ -82,7 +82,7 @@ impl Op {
         self.in_place_of().is_some() || self.aten().is_some_and(|name| OF_LISTS.contains(&name))
     }
 
-    /// Returns the functional name of an in-place operator, as `add` for `add_`, and `__or__` for `__ior__`.
+    /// Returns the functional name of an in-place operator: `add` for `add_`, `__or__` for `__ior__`.
     ///
     /// Returns `None` if the operator is not in-place. `__and__` is not in-place, despite its underscores.
     pub fn in_place_of(&self) -> Option<&str> {
