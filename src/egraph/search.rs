@@ -28,7 +28,7 @@ struct Roots {
     firsts: Vec<usize>,
 }
 
-/// Which nodes may match the root of a pattern.
+/// Request for the nodes that may match the root of a pattern.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Wanted {
     domain: Arc<str>,

@@ -68,6 +68,7 @@ impl Numbers {
 }
 
 impl<'a, 'm> Surroundings<'a, 'm> {
+    /// Creates an empty table of signatures.
     pub(super) fn new(egraph: &'a EGraph<'m>) -> Self {
         let scope = &egraph.analysis;
         let model = scope.tables.model;
@@ -187,7 +188,7 @@ impl<'a, 'm> Surroundings<'a, 'm> {
     }
 }
 
-/// Returns the elements of a constant if they are not part of signatures.
+/// Returns true for a constant whose elements are not part of signatures.
 pub(super) fn is_large(fact: &Fact) -> bool {
     fact.as_const().is_some_and(|array| array.len() > MAX_ELEMENTS)
 }
