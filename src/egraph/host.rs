@@ -50,13 +50,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
                 }
             }
         }
-        ClassHost {
-            egraph,
-            by_op,
-            claims: FxHashMap::default(),
-            opset: None,
-            has_looked_further: Cell::default(),
-        }
+        ClassHost { by_op, ..ClassHost::of_nodes(egraph, None) }
     }
 
     /// Returns a host for this e-graph that assumes the declared types of the graph outputs.
@@ -67,14 +61,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
             Some((class, both))
         };
         let claims = self.egraph.analysis.claims.iter().filter_map(claim).collect();
-        let by_op = self.by_op.clone();
-        ClassHost {
-            egraph: self.egraph,
-            by_op,
-            claims,
-            opset: self.opset,
-            has_looked_further: Cell::default(),
-        }
+        ClassHost { by_op: self.by_op.clone(), claims, ..ClassHost::of_nodes(self.egraph, self.opset) }
     }
 
     /// Creates a host without an index of calls, for queries about given nodes at an opset of ai.onnx.

@@ -16,7 +16,7 @@ use crate::graph::ValueId;
 use crate::infer::{ConstValue, Fact, TensorFact};
 
 /// Maximum number of elements of a constant that is part of a signature.
-pub(super) const MAX_ELEMENTS: usize = 16;
+const MAX_ELEMENTS: usize = 16;
 
 /// Maximum number of classes in a signature. A class with larger surroundings resembles no other class.
 const MAX_CLASSES: u32 = 512;
