@@ -7,13 +7,14 @@ use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Attr, Name, Operand};
 use crate::graph::syntax::suggest::with_suggestion;
+use crate::rules::rule::Alternative;
 use crate::rules::syntax::ast::{
     CallAst, ExprAst, ExprAstKind, FnAst, ParamAst, Statement, ValueAst, ValueAstKind,
 };
 
 use super::Faults;
 use super::call::is_function;
-use super::combinations::{Partial, partial, remove_unused};
+use super::combinations::{Combination, Partial, partial, remove_unused};
 use super::library::{self, Library};
 
 /// Maximum number of combinations of one pattern.
@@ -45,10 +46,8 @@ fn operator_variable(faults: &Faults, call: &CallAst) -> Finding {
 
 /// Combinations of the alternatives of a pattern.
 ///
-/// The statements of a combination contain neither alternatives nor calls of patterns.
-/// The statement `y = x` makes `y` a second name of the value `x`.
 pub struct Expansions {
-    pub all: Vec<Vec<Statement>>,
+    pub all: Vec<Combination>,
     pub partial: Partial,
 }
 
@@ -67,7 +66,7 @@ pub fn expand(
         next: 0,
         serial: 0,
         calls: Vec::new(),
-        made: Vec::new(),
+        made: Combination::default(),
     };
     let mut all = Vec::new();
     loop {
@@ -111,7 +110,9 @@ pub(super) fn expand_definition(
     if !matches!(source.kind, ValueAstKind::Name(_)) {
         statements.push(Statement::Make { targets: vec![result], source, span });
     }
-    expand(&statements, pattern.span, library, faults).map_or(Vec::new(), |expansions| expansions.all)
+    let all =
+        expand(&statements, pattern.span, library, faults).map_or(Vec::new(), |expansions| expansions.all);
+    all.into_iter().map(|combination| combination.statements).collect()
 }
 
 struct Expander<'a, 'f, 's> {
@@ -126,7 +127,7 @@ struct Expander<'a, 'f, 's> {
     serial: usize,
     /// Patterns being expanded, innermost last.
     calls: Vec<Arc<str>>,
-    made: Vec<Statement>,
+    made: Combination,
 }
 
 /// Names in the body of a pattern.
@@ -177,15 +178,17 @@ impl Expander<'_, '_, '_> {
             }
             Statement::Let { .. } => statement.clone(),
         };
-        self.made.push(made);
+        self.made.statements.push(made);
     }
 
     fn value(&mut self, value: &ValueAst, names: Option<&Names>) -> ValueAst {
         let span = at(names, value.span);
         let kind = match (&value.kind, names) {
             (ValueAstKind::Alternatives(all), _) => {
-                let chosen = self.choose(all.len());
-                return self.value(&all[chosen], names);
+                let chosen = &all[self.choose(all.len())];
+                let within = self.calls.last().cloned();
+                self.made.alternatives.push(Alternative { within, span: chosen.span });
+                return self.value(chosen, names);
             }
             (ValueAstKind::Call(call), _) if is_function(call) => return self.pattern(call, names, value),
             (ValueAstKind::Call(call), _) => ValueAstKind::Call(Box::new(self.call(call, names))),
@@ -271,7 +274,7 @@ impl Expander<'_, '_, '_> {
     /// Gives the result of a call a name.
     fn named(&mut self, value: ValueAst, operand: Operand) -> ValueAst {
         let span = value.span;
-        self.made.push(Statement::Make { targets: vec![operand.clone()], source: value, span });
+        self.made.statements.push(Statement::Make { targets: vec![operand.clone()], source: value, span });
         ValueAst { kind: ValueAstKind::Name(operand), span }
     }
 }

@@ -4,7 +4,18 @@ use std::sync::Arc;
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Operand};
+use crate::rules::rule::Alternative;
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, Statement};
+
+/// Combination of the alternatives of a pattern.
+#[derive(Debug, Default)]
+pub struct Combination {
+    /// Statements without alternatives and without calls of patterns.
+    /// The statement `y = x` makes `y` a second name of the value `x`.
+    pub statements: Vec<Statement>,
+    /// The chosen alternatives, in the order of expansion.
+    pub alternatives: Vec<Alternative>,
+}
 
 /// Names that some combinations do not bind.
 #[derive(Debug, Default)]
@@ -25,20 +36,20 @@ pub fn parts(statements: &[Statement]) -> Vec<Part> {
 
 /// Removes the statements that a combination does not use, and then repeated combinations.
 /// A statement that no combination uses stays, so that it is reported.
-pub fn remove_unused(all: &mut Vec<Vec<Statement>>) {
+pub fn remove_unused(all: &mut Vec<Combination>) {
     if all.len() < 2 {
         return;
     }
-    let used: Vec<Vec<bool>> = all.iter().map(|statements| used(statements)).collect();
+    let used: Vec<Vec<bool>> = all.iter().map(|combination| used(&combination.statements)).collect();
     let mut spans: Vec<Span> = Vec::new();
-    for (statements, used) in all.iter().zip(&used) {
+    for (Combination { statements, .. }, used) in all.iter().zip(&used) {
         spans.extend(
             statements.iter().zip(used).filter(|(_, used)| **used).map(|(statement, _)| statement.span()),
         );
     }
     let mut seen: Vec<Vec<Part>> = Vec::new();
     let mut used = used.into_iter();
-    all.retain_mut(|statements| {
+    all.retain_mut(|Combination { statements, .. }| {
         let mut used = used.next().unwrap_or_default().into_iter();
         statements.retain(|statement| used.next() == Some(true) || !spans.contains(&statement.span()));
         let parts = parts(statements);
@@ -66,12 +77,12 @@ fn used(statements: &[Statement]) -> Vec<bool> {
 }
 
 /// Returns the names that some combinations contain and others do not.
-pub fn partial(all: &[Vec<Statement>]) -> Partial {
+pub fn partial(all: &[Combination]) -> Partial {
     let mut found = Partial::default();
     if all.len() < 2 {
         return found;
     }
-    let each: Vec<Partial> = all.iter().map(|statements| names(statements)).collect();
+    let each: Vec<Partial> = all.iter().map(|combination| names(&combination.statements)).collect();
     for one in &each {
         for operand in &one.values {
             let binds =

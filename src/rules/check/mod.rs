@@ -27,7 +27,7 @@ mod variant;
 
 use std::sync::Arc;
 
-use combinations::Partial;
+use combinations::{Combination, Partial};
 use entries::Entries;
 pub use faults::Faults;
 use library::Library;
@@ -196,7 +196,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
         let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
         let mut expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
         expansions.partial.attrs.extend(absent);
-        for matched in &expansions.all {
+        for Combination { statements: matched, alternatives } in &expansions.all {
             // An alternative without the operator variable is equal for all operators, so it is checked once.
             let key = combinations::parts(matched);
             if seen.contains(&key) {
@@ -210,7 +210,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
             let (message, help) =
                 (entries.message.as_ref().map(&mut checked), entries.help.as_ref().map(&mut checked));
             forward.push(direction.map(|direction| Direction {
-                is_alternative: expansions.all.len() > 1,
+                alternatives: alternatives.clone(),
                 message: message.unwrap_or_default(),
                 help,
                 ..direction
@@ -233,7 +233,9 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
             .iter()
             .zip(&expanded)
             .map(|(choice, expanded)| match &expanded[..] {
-                [matched] => backward(entries, library, choice, (statements, matched), *span, faults),
+                [Combination { statements: matched, .. }] => {
+                    backward(entries, library, choice, (statements, matched), *span, faults)
+                }
                 _ => {
                     faults.push(alternatives_in_both(faults, *span));
                     None

@@ -74,10 +74,9 @@ pub fn pattern_tests(
 ) -> Vec<NodeTest> {
     let library = Library::new(&[], &[]);
     let Some(expansions) = alternatives::expand(statements, span, library, faults) else { return Vec::new() };
-    let tests = expansions
-        .all
-        .iter()
-        .map(|statements| pattern_test(statements, &expansions.partial, span, conditions, faults));
+    let tests = expansions.all.iter().map(|combination| {
+        pattern_test(&combination.statements, &expansions.partial, span, conditions, faults)
+    });
     tests.collect::<Vec<_>>().concat()
 }
 

@@ -122,7 +122,7 @@ impl Rule {
 
     /// Returns true if the rule's pattern has alternatives (`|`), so that some directions lack some nodes.
     pub fn has_alternatives(&self) -> bool {
-        self.forward().iter().any(|direction| direction.is_alternative)
+        self.forward().iter().any(|direction| !direction.alternatives.is_empty())
     }
 
     /// Iterates over all directions; there are none for a built-in analysis.
@@ -199,8 +199,8 @@ impl Rule {
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
     pub pattern: Pattern,
-    /// Whether the pattern has alternatives (`|`), so that each combination has a direction.
-    pub is_alternative: bool,
+    /// Alternatives (`|`) that the pattern contains; each combination has a direction.
+    pub alternatives: Vec<Alternative>,
     /// Variables that other alternatives of the pattern bind, but this direction does not.
     pub absent: Absent,
     /// All attribute variables, including those of `let`.
@@ -211,6 +211,15 @@ pub struct Direction {
     /// Message of the findings; empty if the rule has no `message`, and in backward directions.
     pub message: Template,
     pub help: Option<Template>,
+}
+
+/// Alternative of a pattern: `B` in `A | B`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Alternative {
+    /// Name of the `pattern` that contains it; `None` if `match` does.
+    pub within: Option<Arc<str>>,
+    /// Span in the file of the pattern or rule.
+    pub span: Span,
 }
 
 /// Variables without a value: values and attributes that are absent.

@@ -47,8 +47,9 @@ fn mutants<'r>(rules: &'r RuleSet, prefix: &str) -> Vec<Mutant<'r>> {
             let own = &rule.source.source;
             let all = std::iter::once(own).chain(&library);
             let text = all.clone().find(|source| is_at(source, &fault)).unwrap_or(own);
-            let is_inside =
-                rule.source.span.start <= fault.span.start && fault.span.end <= rule.source.span.end;
+            let is_inside = !matches!(fault.kind, FaultKind::Alternative(Some(_)))
+                && rule.source.span.start <= fault.span.start
+                && fault.span.end <= rule.source.span.end;
             let home = match std::ptr::eq(text, own) && is_inside {
                 true => rule.code.to_string(),
                 false => text.file.to_string(),
@@ -90,7 +91,8 @@ fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();
     match &fault.kind {
-        FaultKind::Condition | FaultKind::Alternative(_) => true,
+        FaultKind::Condition | FaultKind::Alternative(None) => true,
+        FaultKind::Alternative(Some(pattern)) => source.text.contains(&format!("pattern {pattern}(")),
         FaultKind::Attribute(name) => text.starts_with(name),
         FaultKind::Constant(written) => {
             text == written || number(text).is_some_and(|found| number(written) == Some(found))
@@ -106,9 +108,7 @@ fn described(source: &Source, fault: &Fault) -> String {
     let line = line.trim();
     match &fault.kind {
         FaultKind::Condition => format!("without the condition `{}`", text.replace('\n', " ")),
-        FaultKind::Alternative(index) => {
-            format!("without alternative {} at `{}`", index + 1, text.replace('\n', " "))
-        }
+        FaultKind::Alternative(_) => format!("without the alternative `{text}` in `{line}`"),
         FaultKind::Constant(_) => format!("with another constant `{text}` in `{line}`"),
         FaultKind::Attribute(_) => format!("without the attribute `{text}` in `{line}`"),
     }

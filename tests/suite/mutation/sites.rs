@@ -1,9 +1,11 @@
 //! Faults that mutation testing introduces in a rule, one at a time.
 
+use std::sync::Arc;
+
 use onnx_lint::graph::ElemType;
 use onnx_lint::graph::syntax::Span;
 use onnx_lint::rules::expr::{Expr, ExprKind, Over};
-use onnx_lint::rules::rule::{Body, Direction, NewAttr, OpPat, Rewrite, Rule, Step, Term};
+use onnx_lint::rules::rule::{Alternative, Body, Direction, NewAttr, OpPat, Rewrite, Rule, Step, Term};
 use onnx_lint::schema::{self, AttrDefault, AttrSpec};
 
 /// A possible fault, by its position in the source text.
@@ -23,8 +25,8 @@ pub enum FaultKind {
     Constant(String),
     /// An attribute of a new node is removed.
     Attribute(String),
-    /// The alternative of the pattern with this index is removed.
-    Alternative(usize),
+    /// An alternative is removed, from this `pattern` or, if `None`, from `match`.
+    Alternative(Option<Arc<str>>),
 }
 
 /// Returns all faults of a rule.
@@ -38,11 +40,9 @@ pub fn faults(rule: &Rule) -> Vec<Fault> {
         }
     };
     let mut rule = rule.clone();
-    for (index, direction) in directions(&mut rule).iter_mut().enumerate() {
-        if direction.is_alternative
-            && let Some(root) = direction.pattern.nodes.last()
-        {
-            add(FaultKind::Alternative(index), root.span);
+    for direction in directions(&mut rule) {
+        for Alternative { within, span } in &direction.alternatives {
+            add(FaultKind::Alternative(within.clone()), *span);
         }
         keep_conditions(direction, &mut |condition| {
             add(FaultKind::Condition, condition.span);
@@ -66,8 +66,9 @@ pub fn faults(rule: &Rule) -> Vec<Fault> {
 /// Returns the rule with a fault.
 pub fn with_fault(rule: &Rule, fault: &Fault) -> Rule {
     let mut rule = rule.clone();
-    if let (FaultKind::Alternative(index), Body::Pattern { forward, .. }) = (&fault.kind, &mut rule.body) {
-        forward.remove(*index);
+    if let (FaultKind::Alternative(within), Body::Pattern { forward, .. }) = (&fault.kind, &mut rule.body) {
+        let removed = Alternative { within: within.clone(), span: fault.span };
+        forward.retain(|direction| !direction.alternatives.contains(&removed));
     }
     for direction in directions(&mut rule) {
         match &fault.kind {
