@@ -1,5 +1,6 @@
 //! PyTorch: layers, functions and tensor methods, with the shapes, dtypes and devices of their results.
 
+mod array_functions;
 mod attention;
 mod attention_shapes;
 mod axes;

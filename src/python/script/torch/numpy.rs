@@ -21,25 +21,25 @@ impl<'t> Machine<'t> {
         let by_size = |machine: &Self, at: usize, named: &str| {
             args.get(at, named).and_then(|size| machine.shape_of(size))
         };
-        let (shape, dtype): (Option<Vec<Dim>>, DType) = match name {
+        let (shape, dtype): (Option<Vec<Dim>>, Option<DType>) = match name {
             "random.rand" | "random.randn" => {
-                (Some(args.positional.iter().map(|(value, _)| value.int()).collect()), DType::Float64)
+                (Some(args.positional.iter().map(|(value, _)| value.int()).collect()), Some(DType::Float64))
             }
             "random.random" | "random.random_sample" | "random.standard_normal" => {
-                (by_size(self, 0, "size"), DType::Float64)
+                (by_size(self, 0, "size"), Some(DType::Float64))
             }
-            "random.uniform" | "random.normal" => (by_size(self, 2, "size"), DType::Float64),
-            "random.randint" => (by_size(self, 2, "size"), DType::Int64),
-            "random.integers" => (by_size(self, 2, "size"), DType::Int64),
+            "random.uniform" | "random.normal" => (by_size(self, 2, "size"), Some(DType::Float64)),
+            "random.randint" => (by_size(self, 2, "size"), Some(DType::Int64)),
+            "random.integers" => (by_size(self, 2, "size"), Some(DType::Int64)),
             "random.default_rng" | "random.RandomState" => return self.instance(GENERATOR, vec![], true),
-            "zeros" | "ones" | "empty" => (by_size(self, 0, "shape"), DType::Float64),
+            "zeros" | "ones" | "empty" => (by_size(self, 0, "shape"), Some(DType::Float64)),
             "hanning" | "hamming" | "blackman" | "bartlett" | "kaiser" => {
                 let count = args.get(0, "M").and_then(Value::int).filter(|count| *count >= 0);
                 return self.array(Some(vec![count]), Some(DType::Float64), args);
             }
             "linspace" if args.keyword("retstep").is_some() => return Value::Unknown,
-            "linspace" => (Some(vec![args.get(2, "num").map_or(Some(50), Value::int)]), DType::Float64),
-            "array" | "asarray" => {
+            "linspace" => (Some(vec![args.get(2, "num").map_or(Some(50), Value::int)]), Some(DType::Float64)),
+            "array" | "asarray" | "ascontiguousarray" | "asanyarray" => {
                 let Some(data) = args.get(0, "object").cloned() else { return Value::Unknown };
                 if let Some(array) = self.array_of_image(&data, args) {
                     return array;
@@ -59,10 +59,44 @@ impl<'t> Machine<'t> {
                 };
                 return changed.map_or(Value::Unknown, |changed| self.array_like(&changed));
             }
-            "float32" | "float64" | "int64" | "int32" => {
-                return args.get(0, "").filter(|one| one.number().is_some()).cloned().unwrap_or_default();
+            "float32" | "float64" | "int64" | "int32"
+                if args.get(0, "").is_some_and(|one| one.number().is_some()) =>
+            {
+                return args.get(0, "").cloned().unwrap_or_default();
             }
-            _ => return Value::Unknown,
+            "full" => (by_size(self, 0, "shape"), fill_dtype(args.get(1, "fill_value"))),
+            "eye" | "identity" => {
+                let rows = args.get(0, "N").or(args.keyword("n")).and_then(Value::int);
+                let columns = match args.get(1, "M") {
+                    None => rows,
+                    Some(columns) => columns.int().filter(|_| name == "eye"),
+                };
+                let dtype = args.keyword("dtype").map_or(Some(DType::Float64), numpy_dtype);
+                let dtype = dtype.filter(|_| args.positional.len() <= 2 && name == "eye");
+                return if args.open {
+                    Value::Unknown
+                } else {
+                    self.array(Some(vec![rows, columns]), dtype, args)
+                };
+            }
+            "arange" => return self.numpy_arange(args),
+            "loadtxt" | "genfromtxt" => {
+                let known =
+                    ["delimiter", "skiprows", "skip_header", "usecols", "ndmin", "max_rows", "comments"];
+                let is_known = |(name, ..): &(Rc<str>, Value<'t>, Option<Node<'t>>)| known.contains(&&**name);
+                let is_plain = args.positional.len() == 1 && args.keywords.iter().all(is_known);
+                return if is_plain { self.array(None, Some(DType::Float64), args) } else { Value::Unknown };
+            }
+            "stack" | "concatenate" | "vstack" | "hstack" => return self.joined_arrays(name, args),
+            "prod" if args.positional.len() == 1 && args.keywords.is_empty() && !args.open => {
+                if let Some((sizes @ (Value::Tuple(_) | Value::Object(_)), _)) = args.positional.first()
+                    && self.array_tensor(sizes).is_none()
+                {
+                    return self.product_of(sizes);
+                }
+                return self.numpy_function(name, args);
+            }
+            _ => return self.numpy_function(name, args),
         };
         if args.open {
             return Value::Unknown;
@@ -72,13 +106,45 @@ impl<'t> Machine<'t> {
         } else {
             match name {
                 "linspace" => args.get(5, "dtype"),
+                "full" => args.get(2, "dtype"),
                 _ => args.get(1, "dtype"),
             }
         }) {
-            None => Some(dtype),
+            None => dtype,
             Some(dtype) => numpy_dtype(dtype),
         };
         self.array(shape, dtype, args)
+    }
+
+    /// Calls a function whose first argument is an array.
+    fn numpy_function(&mut self, name: &str, args: &Args<'t>) -> Value<'t> {
+        let Some((first, _)) = args.positional.first() else { return Value::Unknown };
+        let Some(array) = self.array_tensor(first) else { return Value::Unknown };
+        let mut rest = args.clone();
+        rest.positional.remove(0);
+        self.of_array(&array, name, &rest).unwrap_or_default()
+    }
+
+    fn numpy_arange(&mut self, args: &Args<'t>) -> Value<'t> {
+        let numbers: Option<Vec<f64>> = args.positional.iter().map(|(value, _)| value.number()).collect();
+        let is_whole = args.positional.iter().all(|(value, _)| matches!(value, Value::Int(_)));
+        let is_known = !args.open && args.keywords.iter().all(|(name, ..)| &**name == "dtype");
+        let Some(numbers) = numbers.filter(|_| is_known) else { return Value::Unknown };
+        let (start, stop, step) = match numbers[..] {
+            [stop] => (0.0, stop, 1.0),
+            [start, stop] => (start, stop, 1.0),
+            [start, stop, step] if step != 0.0 => (start, stop, step),
+            _ => return Value::Unknown,
+        };
+        // The number of elements of fractional steps depends on rounding.
+        let count = is_whole.then(|| ((stop - start) / step).ceil().max(0.0));
+        let count = count.and_then(super::super::library::whole_number);
+        let dtype = match args.keyword("dtype") {
+            Some(dtype) => numpy_dtype(dtype),
+            None if is_whole => Some(DType::Int64),
+            None => Some(DType::Float64),
+        };
+        self.array(Some(vec![count]), dtype, args)
     }
 
     fn array(&mut self, shape: Option<Vec<Dim>>, dtype: Option<DType>, args: &Args<'t>) -> Value<'t> {
@@ -145,6 +211,9 @@ impl<'t> Machine<'t> {
                     _ => return Ok(Value::Unknown),
                 }
             }
+            _ if METHODS.contains(&name) => {
+                return Ok(self.of_array(&tensor, name, args).unwrap_or_default());
+            }
             _ => return Ok(Value::Unknown),
         };
         Ok(self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(changed)))], true))
@@ -169,6 +238,8 @@ impl<'t> Machine<'t> {
         match tensor {
             Value::Tensor(known) if known.rank() == Some(0) => match self.data(known).as_deref() {
                 Some([one]) => number(*one, known.dtype),
+                // The operators of arrays need the dtype of a float.
+                _ if known.dtype.is_some_and(DType::is_float) => self.array_value((**known).clone()),
                 _ => Value::Unknown,
             },
             Value::Tensor(_) => self.instance(ARRAY, vec![("tensor", tensor.clone())], true),
@@ -187,6 +258,10 @@ impl<'t> Machine<'t> {
         let (a, b) = (self.array_tensor(left), self.array_tensor(right));
         let dtype = match (&a, &b) {
             (None, None) => return None,
+            // Old releases of NumPy do not promote an array by a number.
+            (Some(a), Some(b)) if (a.rank() == Some(0)) != (b.rank() == Some(0)) => {
+                a.dtype.filter(|dtype| Some(*dtype) == b.dtype && dtype.is_float())
+            }
             (Some(a), Some(b)) => a.dtype.zip(b.dtype).and_then(|(a, b)| of_arrays(operator, a, b)),
             (Some(array), None) => array.dtype.and_then(|dtype| with_number(operator, dtype, right, node)),
             (None, Some(array)) => array.dtype.and_then(|dtype| with_number(operator, dtype, left, node)),
@@ -210,11 +285,17 @@ impl<'t> Machine<'t> {
     }
 }
 
+/// Methods of arrays that compute arrays.
+const METHODS: [&str; 19] = [
+    "mean", "std", "var", "sum", "prod", "min", "max", "argmin", "argmax", "clip", "round", "flatten",
+    "ravel", "squeeze", "swapaxes", "dot", "repeat", "cumsum", "cumprod",
+];
+
 /// Operators of arithmetic.
 const ARITHMETIC: [&str; 6] = ["+", "-", "*", "/", "//", "**"];
 
 /// Returns the dtype of an operation on two arrays.
-fn of_arrays(operator: &str, a: DType, b: DType) -> Option<DType> {
+pub fn of_arrays(operator: &str, a: DType, b: DType) -> Option<DType> {
     if !ARITHMETIC.contains(&operator) || a.is_complex() || b.is_complex() {
         return None;
     }
@@ -248,6 +329,15 @@ fn with_number(operator: &str, array: DType, number: &Value, node: Node) -> Opti
         Value::Float(_) => Some(DType::Float64),
         _ if operator == "/" => Some(DType::Float64),
         _ => Some(array),
+    }
+}
+
+/// Returns the dtype of an array that is filled with a value; an unknown value has no dtype.
+fn fill_dtype(value: Option<&Value>) -> Option<DType> {
+    match value? {
+        Value::Float(_) => Some(DType::Float64),
+        Value::Int(_) => Some(DType::Int64),
+        _ => None,
     }
 }
 
