@@ -36,7 +36,7 @@ impl<'t> Machine<'t> {
             ("/", _, Value::Str(b)) if left.text().is_some() => {
                 Value::str(&format!("{}/{b}", left.text().unwrap_or("")))
             }
-            ("%", Value::Str(_), _) => Value::Unknown,
+            ("%", Value::Str(text), _) => self.percent(text, right),
             ("+", Value::Tuple(a), Value::Tuple(b)) => {
                 Value::tuple(a.iter().chain(b.iter()).cloned().collect())
             }

@@ -16,12 +16,16 @@ impl<'t> Machine<'t> {
     /// The dictionary is known only in `**vars(args)`, which cannot change it.
     pub fn attributes_dict(&mut self, value: &Value<'t>, call: Node<'t>) -> Value<'t> {
         let is_spread = call.parent().is_some_and(|parent| parent.kind() == "dictionary_splat");
+        let is_parsed = call.parent().is_some_and(|parent| parent.kind() == "assignment")
+            && matches!(field(call, "arguments").map(|arguments| arguments.named_child(0)),
+                Some(Some(only)) if only.kind() == "call");
         if is_write(call, self.source(self.file())) {
             self.forget(value);
         }
         let instance = value.object().and_then(|object| self.heap.instance_mut(object));
         let Some(instance) = instance else { return Value::Unknown };
-        if is_spread && !instance.open && instance.class.path() == Some(NAMESPACE) {
+        // Nothing else has the object of `vars(parser.parse_args())`.
+        if (is_spread || is_parsed) && !instance.open && instance.class.path() == Some(NAMESPACE) {
             let entries = instance.attributes.clone().into_iter();
             let entries = entries.map(|(name, value)| (Value::Str(name), value)).collect();
             return self.dict(entries, false);

@@ -13,6 +13,7 @@ use super::faults::{Fault, LINE_RAISES};
 use super::heap::Object;
 use super::library;
 use super::machine::{Eval, Machine, Stop};
+use super::strings::path_part;
 use super::torch::torchvision::lacks;
 use super::value::{Function, FunctionKind, Value};
 use crate::diag::rule_ids;
@@ -37,6 +38,12 @@ impl<'t> Machine<'t> {
                 Ok(self.super_attribute(&this, class, name))
             }
             Value::Object(reference) => self.object_attribute(object, *reference, name, node),
+            // Only paths of `pathlib` have these attributes.
+            Value::Str(text) if matches!(name, "suffix" | "stem" | "name" | "parent") => {
+                Ok(path_part(text, name))
+            }
+            // Only members of enumerations have a value.
+            Value::Str(_) | Value::Int(_) | Value::Float(_) if name == "value" => Ok(object.clone()),
             Value::Str(_) | Value::Tuple(_) | Value::Range(..) => {
                 Ok(Value::Method(Rc::new((object.clone(), Rc::from(name)))))
             }
@@ -113,10 +120,12 @@ impl<'t> Machine<'t> {
                 if let Some(value) = instance.get(name) {
                     return Ok(value.clone());
                 }
-                if let ("shape" | "ndim", Some(array)) = (name, self.array_tensor(object)) {
-                    return self.tensor_attribute(&array, name, node);
-                }
                 let (class, open) = (instance.class.clone(), instance.open);
+                if let Some(array) = self.array_tensor(object)
+                    && let Some(value) = self.array_attribute(&array, name, node)?
+                {
+                    return Ok(value);
+                }
                 self.inherited(object, &class, open, name, node)
             }
         }

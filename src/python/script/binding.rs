@@ -6,6 +6,8 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, within};
 use super::calls::Args;
+use super::generators::{CONTEXT, Yields};
+use super::heap::Items;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
 use super::value::{Function, FunctionKind, Value};
@@ -74,6 +76,7 @@ impl<'t> Machine<'t> {
                     let context = children(*decorator).first().map(|context| self.evaluate(*context));
                     contexts.push(context.and_then(Result::ok).unwrap_or_default());
                 }
+                "contextmanager" => contexts.push(Value::name(CONTEXT)),
                 last if NEUTRAL.contains(&last) => {}
                 _ => return Value::Unknown,
             }
@@ -121,6 +124,9 @@ impl<'t> Machine<'t> {
     fn decorated_function(&mut self, definition: Node<'t>, decorators: Vec<Node<'t>>) -> Eval<'t> {
         let (own, others) = self.own_decorators(decorators);
         let mut function = self.function(definition, &others);
+        if let Some(command) = self.command(&function, &others)? {
+            return Ok(command);
+        }
         for decorator in own.into_iter().rev() {
             function = match &function {
                 Value::Function(plain) if plain.kind == FunctionKind::Plain => {
@@ -220,6 +226,11 @@ impl<'t> Machine<'t> {
         if recursion > MAX_RECURSION {
             return Ok(Value::Unknown);
         }
+        let entering = self.entering.take();
+        if Self::is_context_function(function) && entering.is_none() {
+            self.havoc(args);
+            return Ok(Value::Unknown);
+        }
         let scope = self.inner_scope(Some(function.scope));
         let call = Some((self.file(), args.node));
         if function.name == "forward" && self.reads.is_none() && !self.examples.is_empty() {
@@ -231,17 +242,25 @@ impl<'t> Machine<'t> {
         let receiver = this.clone().or_else(|| first.filter(|_| is_method));
         let caller = self.frame_id();
         self.push(function.file, scope, Some(function.clone()), receiver, call)?;
+        let generator = is_generator(function.node);
+        if let Some(frame) = self.frames.last_mut().filter(|_| generator) {
+            frame.yields = entering.or(Some(Yields::Items(Items::default(), self.doubt)));
+        }
         self.trace_call(function, caller, args.node);
         self.coverage.enter(function.file, function.node);
         let active = self.contexts.len();
         self.contexts.extend(function.contexts.iter().cloned());
         let result = self.bind(function, this, args).and_then(|()| self.body(function));
         self.contexts.truncate(active);
-        let frame = self.frames.pop();
-        if is_generator(function.node) {
+        let (paths, yields) =
+            self.frames.pop().map(|frame| (frame.returned, frame.yields)).unwrap_or_default();
+        if let Some(Yields::Done(done)) = yields {
+            self.entered = Some(done);
             return result.map(|_| Value::Unknown);
         }
-        let paths = frame.map(|frame| frame.returned).unwrap_or_default();
+        if generator {
+            return self.generated(yields, result, !paths.is_empty());
+        }
         match result {
             Ok(value) => {
                 let mut value = value;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field, within};
+use super::super::syntax::{children, field, string, within};
 use crate::diag::rule_ids;
 
 use super::calls::Args;
@@ -56,6 +56,28 @@ impl<'t> Machine<'t> {
             defined.attributes = names;
         }
         Ok(Value::Object(class))
+    }
+
+    /// Evaluates `namedtuple(name, fields)`, if the fields are literals.
+    pub fn named_tuple(&mut self, args: &Args<'t>) -> Value<'t> {
+        let source = self.source(self.file());
+        let literal = |at: usize| args.positional.get(at).and_then(|(_, node)| *node);
+        let (Some(name), Some(fields), 2, true) =
+            (literal(0), literal(1), args.positional.len(), args.keywords.is_empty())
+        else {
+            return Value::Unknown;
+        };
+        let names: Option<Vec<&'t str>> = match fields.kind() {
+            "string" => string(fields, source)
+                .map(|text| text.split([' ', ',']).filter(|name| !name.is_empty()).collect()),
+            "list" | "tuple" => children(fields).into_iter().map(|name| string(name, source)).collect(),
+            _ => None,
+        };
+        let (Some(name), Some(names)) = (string(name, source), names) else { return Value::Unknown };
+        let fields = Some(names.into_iter().map(|name| (name, None)).collect());
+        let bases = vec![Value::name("typing.NamedTuple")];
+        let class = Class { name, bases, attributes: vec![], fields, open: false };
+        Value::Object(self.heap.add(Object::Class(class)))
     }
 
     fn inherited_fields(&self, bases: &[Value<'t>]) -> Vec<(&'t str, Option<Value<'t>>)> {

@@ -235,6 +235,8 @@ impl<'t> Machine<'t> {
         self.forget_holder(&object, target);
         match &object {
             Value::Tensor(tensor) => self.write_item(&tensor.clone(), &index, value, target)?,
+            // A write to an array changes neither its shape nor its dtype.
+            Value::Object(_) if let Some(array) = self.array_tensor(&object) => self.write(&array),
             Value::Object(reference) => match self.heap.get_mut(*reference) {
                 Object::Dict(_) => self.set_entry(&object, index, value.clone()),
                 Object::List(list) => match index.int().and_then(|index| place(index, list.items.len())) {

@@ -86,6 +86,7 @@ impl<'t> Machine<'t> {
             "subscript" => return self.subscript(node),
             "slice" => self.slice(node)?,
             "call" => return self.call(node),
+            "yield" => return self.yielded(node),
             "named_expression" => {
                 let value = self.evaluate_optional(field(node, "value"))?;
                 if let Some(name) = field(node, "name") {

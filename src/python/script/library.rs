@@ -211,6 +211,9 @@ impl<'t> Machine<'t> {
         if let Some(value) = self.standard_call(path, args)? {
             return Ok(value);
         }
+        if let Some(value) = self.iterator_call(path, args).or_else(|| self.command_call(path, args)) {
+            return value;
+        }
         if !HARMLESS.iter().any(|prefix| path.starts_with(prefix)) {
             self.havoc(args);
         }
@@ -240,15 +243,21 @@ impl<'t> Machine<'t> {
                 };
                 self.instance("dataclasses.Field", vec![("default", made)], false)
             }
+            "os.path.basename" | "os.path.dirname" | "os.path.splitext" => match first {
+                Some(Value::Str(text)) => super::strings::path_part(text, path),
+                _ => Value::Unknown,
+            },
             "os.path.join" => {
                 let parts: Option<Vec<&str>> =
                     args.positional.iter().map(|(value, _)| value.text()).collect();
                 parts.map_or(Value::Unknown, |parts| Value::str(&parts.join("/")))
             }
-            "pathlib.Path" | "os.fspath" => match first {
-                Some(Value::Str(text)) if args.positional.len() == 1 => Value::Str(text.clone()),
-                _ => Value::Unknown,
-            },
+            "pathlib.Path" | "os.fspath" => {
+                let parts: Option<Vec<&str>> = args.positional.iter().map(|(part, _)| part.text()).collect();
+                let parts = parts.filter(|parts| !parts.is_empty());
+                parts.map_or(Value::Unknown, |parts| Value::str(&parts.join("/")))
+            }
+            "collections.namedtuple" => self.named_tuple(args),
             "sys.exit" | "exit" | "quit" | "os._exit" => {
                 return Err(Stop::Raised(Box::new(Raised { kind: "SystemExit".to_owned(), finding: None })));
             }

@@ -12,12 +12,15 @@ use super::super::syntax::{field, text};
 use super::coverage::Coverage;
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
+use super::frame::Frame;
+use super::generators::Yields;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::model_file::ModelFile;
 use super::pinned;
 use super::ranges::range_items;
 use super::record::Record;
 use super::release::Release;
+use super::statements::Step;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::trace::{Event, Operator};
 use super::value::{Function, Ref, Value};
@@ -55,28 +58,6 @@ pub struct Raised {
 /// Result of an evaluation.
 pub type Eval<'t> = Result<Value<'t>, Stop>;
 
-/// Frame of a function call, or of a file.
-#[derive(Debug)]
-pub struct Frame<'t> {
-    /// Identity, which no other frame has.
-    pub id: u32,
-    /// Index of the file.
-    pub file: usize,
-    pub scope: Ref,
-    pub function: Option<Rc<Function<'t>>>,
-    /// The first argument of a method, for `super()`.
-    pub this: Option<Value<'t>>,
-    /// The call that entered the frame.
-    pub call: Option<(usize, Node<'t>)>,
-    /// Names declared `global` or `nonlocal`, with their scopes.
-    pub outer_names: FxHashMap<&'t str, Ref>,
-    /// Results of paths that may have returned, with their heaps.
-    pub returned: Vec<(Value<'t>, Heap<'t>)>,
-    /// For each active loop: heaps of paths that may have left it, and of paths that may have skipped the
-    /// rest of its body.
-    pub loops: Vec<(Vec<Heap<'t>>, Vec<Heap<'t>>)>,
-}
-
 /// Interpreter of a script and the local files that it imports.
 #[derive(Debug)]
 pub struct Machine<'t> {
@@ -93,6 +74,12 @@ pub struct Machine<'t> {
     changed: FxHashSet<u32>,
     /// Active contexts, outermost first: of `with` statements, decorators and exit stacks.
     pub contexts: Vec<Value<'t>>,
+    /// The `with` statement that enters the context of the next call.
+    pub entering: Option<Yields<'t>>,
+    /// The result of the body of the last `with` statement of such a context.
+    pub entered: Option<Step<'t>>,
+    /// Paths of files that the script writes only if they do not exist, for the active branches.
+    pub missing: Vec<Rc<str>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.
     pub is_without_arguments: bool,
     /// Number of enclosing branches that run only under an unknown condition.
@@ -167,6 +154,9 @@ impl<'t> Machine<'t> {
             memory: 0,
             changed: FxHashSet::default(),
             contexts: vec![],
+            entering: None,
+            entered: None,
+            missing: vec![],
             is_without_arguments: false,
             doubt: 0,
             model_start: (0, 0),
@@ -259,8 +249,8 @@ impl<'t> Machine<'t> {
             return Err(Stop::Exhausted);
         }
         let (id, outer_names) = (self.fresh_memory(), FxHashMap::default());
-        let (returned, loops) = (vec![], vec![]);
-        let frame = Frame { id, file, scope, function, this, call, outer_names, returned, loops };
+        let (returned, loops, yields) = (vec![], vec![], None);
+        let frame = Frame { id, file, scope, function, this, call, outer_names, returned, yields, loops };
         self.frames.push(frame);
         Ok(())
     }

@@ -240,6 +240,9 @@ impl<'t> Machine<'t> {
                 {
                     return self.call_function(&function, Some(value), args);
                 }
+                if let Some(result) = self.call_command(&value, args) {
+                    return result;
+                }
                 if class.path() == Some("functools.partial") {
                     return self.complete(&value, args);
                 }

@@ -1,5 +1,10 @@
 //! Objects in files: `torch.save` and `torch.load`.
 
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{bare, children, field};
 use super::calls::Args;
 use super::faults::Fault;
 use super::machine::{Eval, Machine, Stop};
@@ -23,7 +28,9 @@ impl<'t> Machine<'t> {
         self.saved.remove(&path);
         let saved = args.get(0, "obj").cloned();
         let is_known = |value: &Value<'t>| self.is_dict(value) || self.is_module(value) == Some(true);
-        let saved = saved.filter(|saved| self.doubt == 0 && is_known(saved));
+        // A branch that runs if the file does not exist is assumed to run.
+        let is_missing = self.missing.len() == self.doubt as usize && self.missing.contains(&path);
+        let saved = saved.filter(|saved| (self.doubt == 0 || is_missing) && is_known(saved));
         if let Some(saved) = saved {
             // The file does not change with the object.
             let copy = self.copied(&saved);
@@ -76,6 +83,27 @@ impl<'t> Machine<'t> {
         let entries = self.entries(value).unwrap_or_default();
         self.is_module(value) == Some(true)
             || entries.iter().any(|(_, value)| self.is_module(value) == Some(true))
+    }
+
+    /// Returns the file of a condition such as `not os.path.exists(path)`.
+    pub fn missing_file(&mut self, condition: Node<'t>) -> Option<Rc<str>> {
+        let condition = bare(condition);
+        let call = field(condition, "argument").filter(|_| condition.kind() == "not_operator").map(bare)?;
+        let function = field(call, "function").filter(|_| call.kind() == "call")?;
+        let name = self.text(function);
+        let path = match name.rsplit('.').next()? {
+            "exists" | "isfile" | "is_file" if name.starts_with("os.path.") || name.starts_with("path.") => {
+                children(field(call, "arguments")?).first().copied()?
+            }
+            "exists" | "is_file" if function.kind() == "attribute" => field(function, "object")?,
+            _ => return None,
+        };
+        match path.kind() {
+            "identifier" | "string" | "attribute" => {
+                self.evaluate(path).ok().and_then(|path| path.text().map(file_key))
+            }
+            _ => None,
+        }
     }
 
     fn is_dict(&self, value: &Value<'t>) -> bool {

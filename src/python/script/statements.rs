@@ -163,7 +163,14 @@ impl<'t> Machine<'t> {
                 self.quiet -= 1;
                 flow
             }
-            None => self.either(first, second),
+            None => {
+                let missing = condition.and_then(|condition| self.missing_file(condition));
+                let count = self.missing.len();
+                self.missing.extend(missing);
+                let flow = self.either(first, second);
+                self.missing.truncate(count);
+                flow
+            }
         }
     }
 
@@ -193,6 +200,9 @@ impl<'t> Machine<'t> {
 
     fn with_statement(&mut self, node: Node<'t>) -> Step<'t> {
         let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
+        if let Some(flow) = self.with_generator(node, clause) {
+            return flow;
+        }
         let active = self.contexts.len();
         for item in clause.map(children).unwrap_or_default() {
             let Some(value) = field(item, "value") else { continue };
@@ -200,13 +210,14 @@ impl<'t> Machine<'t> {
                 let parts = children(value);
                 let context = parts.first().map(|part| self.evaluate(*part)).transpose()?.unwrap_or_default();
                 let target = field(value, "alias").and_then(|alias| children(alias).first().copied());
-                let entered = self.entered(&context);
+                let entered = self.enter_context(&context, value)?;
                 self.contexts.push(context);
                 if let Some(target) = target {
                     self.assign(target, entered)?;
                 }
             } else {
                 let context = self.evaluate(value)?;
+                self.enter_context(&context, value)?;
                 self.contexts.push(context);
             }
         }
@@ -215,7 +226,12 @@ impl<'t> Machine<'t> {
             text.contains("suppress(") || text.contains("raises(")
         });
         let ended = field(node, "body").map_or(Ok(Flow::Next), |body| self.block(body));
-        self.contexts.truncate(active);
+        let left = self.contexts.split_off(active.min(self.contexts.len()));
+        if ended.is_ok() {
+            for context in left.iter().rev() {
+                self.leave_context(context, node)?;
+            }
+        }
         match ended {
             Err(Stop::Raised(_)) if swallows => Ok(Flow::Next),
             ended => ended,
@@ -224,11 +240,43 @@ impl<'t> Machine<'t> {
 
     fn match_statement(&mut self, node: Node<'t>) -> Step<'t> {
         let cases = field(node, "body").map(children).unwrap_or_default();
+        let subjects = fields(node, "subject");
+        let subject = match subjects[..] {
+            [only] => self.evaluate(only)?,
+            _ => Value::Unknown,
+        };
         let mut flow = Flow::Next;
-        for case in cases.into_iter().filter_map(|case| field(case, "consequence")) {
-            flow = self.either(|machine| machine.block(case), |_| Ok(Flow::Next))?;
+        let mut is_open = false;
+        for case in cases {
+            let Some(body) = field(case, "consequence") else { continue };
+            match self.matches(&subject, case) {
+                Some(false) => continue,
+                Some(true) if !is_open => return self.block(body),
+                _ => {}
+            }
+            is_open = true;
+            flow = self.either(|machine| machine.block(body), |_| Ok(Flow::Next))?;
         }
         Ok(flow)
+    }
+
+    /// Returns whether a value matches the pattern of a case, which may be a literal; `None` if unknown.
+    fn matches(&mut self, subject: &Value<'t>, case: Node<'t>) -> Option<bool> {
+        let patterns: Vec<Node<'t>> =
+            children(case).into_iter().filter(|child| child.kind() == "case_pattern").collect();
+        let [pattern] = patterns[..] else { return None };
+        if field(case, "guard").is_some() {
+            return None;
+        }
+        if self.text(pattern).trim() == "_" {
+            return Some(true);
+        }
+        let literal = children(pattern).first().copied()?;
+        if !matches!(literal.kind(), "string" | "integer" | "true" | "false" | "none") {
+            return None;
+        }
+        let value = self.evaluate(literal).ok()?;
+        self.equal(subject, &value)
     }
 
     fn bind_definition(&mut self, node: Node<'t>, value: Value<'t>) {

@@ -27,9 +27,9 @@ impl<'t> Machine<'t> {
                 },
                 "interpolation" => {
                     let value = self.evaluate_optional(field(part, "expression"))?;
-                    let plain =
-                        field(part, "format_specifier").is_none() && field(part, "type_conversion").is_none();
-                    match printed(&value).filter(|_| plain) {
+                    let is_plain = field(part, "type_conversion").is_none();
+                    let specification = field(part, "format_specifier");
+                    match self.interpolated(&value, part, specification).filter(|_| is_plain) {
                         Some(shown) => text.push_str(&shown),
                         None => known = false,
                     }
@@ -75,7 +75,11 @@ impl<'t> Machine<'t> {
                 let parts = text.split_whitespace().map(Value::str).collect();
                 self.list(parts)
             }
-            ("as_posix", None) => Value::str(text),
+            ("as_posix" | "resolve" | "absolute" | "expanduser", None) => Value::str(text),
+            ("joinpath", Some(_)) => {
+                let parts: Option<Vec<&str>> = args.positional.iter().map(|(part, _)| part.text()).collect();
+                parts.map_or(Value::Unknown, |parts| Value::str(&format!("{text}/{}", parts.join("/"))))
+            }
             ("with_suffix" | "with_name", Some(new)) if !text.ends_with(['/', '.']) => {
                 let (folder, file) = text.rsplit_once('/').unwrap_or(("", text));
                 let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
@@ -97,20 +101,6 @@ impl<'t> Machine<'t> {
             items.and_then(|items| items.iter().map(|item| item.text().map(str::to_owned)).collect());
         texts.map_or(Value::Unknown, |texts| Value::str(&texts.join(separator)))
     }
-
-    fn formatted(&self, text: &str, args: &Args<'t>) -> Value<'t> {
-        let mut parts = text.split("{}");
-        let mut whole = parts.next().unwrap_or("").to_owned();
-        for (part, (value, _)) in parts.by_ref().zip(&args.positional) {
-            let Some(shown) = printed(value) else { return Value::Unknown };
-            whole.push_str(&shown);
-            whole.push_str(part);
-        }
-        if whole.contains('{') || parts.next().is_some() || args.open {
-            return Value::Unknown;
-        }
-        Value::str(&whole)
-    }
 }
 
 /// Returns `str(value)`.
@@ -121,8 +111,37 @@ pub fn printed(value: &Value) -> Option<String> {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::None => "None".to_owned(),
+        // Other floats are printed with an exponent.
+        Value::Float(number) if *number == 0.0 || (1e-4..1e16).contains(&number.abs()) => {
+            let text = number.to_string();
+            if text.contains('.') { text } else { format!("{text}.0") }
+        }
         _ => return None,
     })
+}
+
+/// Returns a part of a path: its `suffix`, `stem`, `name` or `parent`, or the result of a function of `os.path`.
+pub fn path_part<'t>(text: &str, part: &str) -> Value<'t> {
+    if text.is_empty() || text.ends_with('/') {
+        return Value::Unknown;
+    }
+    let (folder, name) = text.rsplit_once('/').unwrap_or(("", text));
+    let dot = name.rfind('.').filter(|at| *at > 0 && name.len() > at + 1);
+    let (stem, suffix) = name.split_at(dot.unwrap_or(name.len()));
+    let is_hidden = name.starts_with('.');
+    match part {
+        _ if is_hidden => Value::Unknown,
+        "suffix" => Value::str(suffix),
+        "stem" => Value::str(stem),
+        "name" | "os.path.basename" => Value::str(name),
+        "os.path.dirname" => Value::str(folder),
+        "parent" if folder.is_empty() => Value::str("."),
+        "parent" => Value::str(folder),
+        "os.path.splitext" => {
+            Value::tuple(vec![Value::str(&text[..text.len() - suffix.len()]), Value::str(suffix)])
+        }
+        _ => Value::Unknown,
+    }
 }
 
 /// Returns the value of the content of a string literal; `None` for rare escapes, such as `\x41`.

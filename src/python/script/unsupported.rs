@@ -6,7 +6,8 @@ use crate::diag::{Place, rule_ids};
 
 use super::calls::Args;
 use super::exporting::ExportCall;
-use super::machine::{Frame, Machine};
+use super::frame::Frame;
+use super::machine::Machine;
 use super::trace::{Event, Operator};
 use super::value::Value;
 

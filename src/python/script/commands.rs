@@ -1,0 +1,157 @@
+//! Commands of `click`, `typer` and `fire`, which a script runs without arguments.
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::binding::ParameterKind;
+use super::calls::Args;
+use super::machine::{Eval, Machine, Stop};
+use super::value::{FunctionKind, Value};
+
+/// Class of a command of `click`.
+const COMMAND: &str = "click.Command";
+
+/// Class of an application of `typer`.
+const APPLICATION: &str = "typer.Typer";
+
+impl<'t> Machine<'t> {
+    /// Calls a function of a library of command lines, or returns `None` for other functions.
+    pub fn command_call(&mut self, path: &str, args: &Args<'t>) -> Option<Eval<'t>> {
+        match path {
+            "fire.Fire" => {
+                let component = args.get(0, "component").cloned()?;
+                Some(self.run_command(&component, args))
+            }
+            "typer.run" => {
+                let function = args.get(0, "function").cloned()?;
+                Some(self.run_command(&function, args))
+            }
+            APPLICATION => Some(Ok(self.instance(APPLICATION, vec![], true))),
+            "typer.Option" | "typer.Argument" => {
+                let default = args.get(0, "default").cloned().filter(|default| *default != Value::Ellipsis);
+                Some(Ok(default.unwrap_or_default()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls a command, whose arguments come from the command line; `None` if `object` is no command.
+    pub fn call_command(&mut self, object: &Value<'t>, args: &Args<'t>) -> Option<Eval<'t>> {
+        let class = self.library_class(object)?;
+        let function = self.attribute_of(object, "command");
+        match class.as_str() {
+            COMMAND => {
+                let options =
+                    self.attribute_of(object, "options").and_then(|options| self.entries(&options))?;
+                let keywords = options.into_iter().filter_map(|(name, value)| match name {
+                    Value::Str(name) => Some((name, value, None)),
+                    _ => None,
+                });
+                let given = Args { keywords: keywords.collect(), ..Args::none(args.node) };
+                self.coverage.is_partial = true;
+                Some(self.invoke(&function?, &given))
+            }
+            APPLICATION => match function? {
+                function @ Value::Function(_) => Some(self.run_command(&function, args)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Runs a function with its defaults; parameters without a default are unknown.
+    fn run_command(&mut self, function: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        let Value::Function(known) = function else { return Ok(Value::Unknown) };
+        self.coverage.is_partial = true;
+        let parameters = self.parameters_in(known).unwrap_or_default();
+        let mut given = Args::none(args.node);
+        for parameter in parameters {
+            let is_named = matches!(parameter.kind, ParameterKind::Positional | ParameterKind::KeywordOnly);
+            if is_named && parameter.default.is_none() {
+                given.keywords.push((parameter.name.into(), Value::Unknown, None));
+            }
+        }
+        self.invoke(function, &given)
+    }
+
+    /// Returns the command that decorators of `click` make of a function; `None` if there is none.
+    pub fn command(
+        &mut self,
+        function: &Value<'t>,
+        decorators: &[Node<'t>],
+    ) -> Result<Option<Value<'t>>, Stop> {
+        if !matches!(function, Value::Function(plain) if plain.kind == FunctionKind::Plain) {
+            return Ok(None);
+        }
+        let mut options = vec![];
+        let mut is_command = false;
+        for decorator in decorators {
+            let Some(call) = children(*decorator).first().copied() else { return Ok(None) };
+            let name = field(call, "function").unwrap_or(call);
+            let callee = self.evaluate(name)?;
+            match callee.path() {
+                Some("click.command") => is_command = true,
+                Some("click.option" | "click.argument") if call.kind() == "call" => {
+                    let args = self.arguments(call)?;
+                    let is_option = callee.path() == Some("click.option");
+                    let Some(option) = option(&args, is_option) else { return Ok(None) };
+                    options.push(option);
+                }
+                _ => {
+                    self.note_application(name, function);
+                    return Ok(None);
+                }
+            }
+        }
+        if !is_command {
+            return Ok(None);
+        }
+        let options = self.dict(options, false);
+        let attributes = vec![("command", function.clone()), ("options", options)];
+        Ok(Some(self.instance(COMMAND, attributes, true)))
+    }
+
+    /// Records the command of an application of `typer`, for `@app.command()`.
+    fn note_application(&mut self, name: Node<'t>, function: &Value<'t>) {
+        let object = field(name, "object").filter(|_| name.kind() == "attribute");
+        let Some(Ok(object)) = object.map(|object| self.evaluate(object)) else { return };
+        if self.library_class(&object).as_deref() != Some(APPLICATION) {
+            return;
+        }
+        // One of several commands runs.
+        let command = match self.attribute_of(&object, "command") {
+            None => function.clone(),
+            Some(_) => Value::Unknown,
+        };
+        self.set_attribute(&object, "command", command);
+    }
+}
+
+/// Returns the name and the default of an option or argument; `None` if its name is unknown.
+fn option<'t>(args: &Args<'t>, is_option: bool) -> Option<(Value<'t>, Value<'t>)> {
+    let names: Option<Vec<&str>> = args.positional.iter().map(|(name, _)| name.text()).collect();
+    let names = names.filter(|_| !args.open)?;
+    // A name without dashes is that of the parameter; otherwise the first long name is.
+    let plain = names.iter().find(|name| !name.starts_with('-'));
+    let long = names.iter().find(|name| name.starts_with("--"));
+    let name = plain.or(long).or(names.first())?;
+    if name.contains('/') || names.iter().any(|name| name.contains('/')) {
+        return None;
+    }
+    let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+    let has = |name: &str| args.keyword(name).is_some();
+    let is_flag = args.keyword("is_flag") == Some(&Value::Bool(true));
+    let is_other =
+        ["multiple", "callback", "required", "count", "nargs", "flag_value", "cls", "expose_value"]
+            .iter()
+            .any(|name| has(name));
+    let value = match args.keyword("default") {
+        _ if is_other || !is_option => Value::Unknown,
+        // The type of an option converts a string.
+        Some(Value::Str(_)) if has("type") => Value::Unknown,
+        Some(value) => value.clone(),
+        None if is_flag => Value::Bool(false),
+        None => Value::Unknown,
+    };
+    Some((Value::str(&name), value))
+}

@@ -1,0 +1,174 @@
+//! Generators, and the contexts that `contextlib.contextmanager` makes of them.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::syntax::{children, field};
+use super::calls::Args;
+use super::heap::{Items, Object};
+use super::machine::{Eval, Machine, Raised, Stop};
+use super::statements::{Flow, Step};
+use super::value::{Function, Value};
+
+/// Decorator that makes a context of a generator.
+pub const CONTEXT: &str = "contextlib.contextmanager";
+
+/// Exception that ends a generator with many items.
+const ENDED: &str = "GeneratorExit";
+
+/// Maximum number of items of a generator that are followed.
+const MAX_ITEMS: usize = 64;
+
+/// Use of the values that a frame yields.
+#[derive(Debug)]
+pub enum Yields<'t> {
+    /// The items of a generator; the number is the value of `doubt` at its start.
+    Items(Items<'t>, u32),
+    /// The body and the target of a `with` statement, until the context yields to it.
+    Body(Option<Node<'t>>, Option<Node<'t>>),
+    /// The result of the body.
+    Done(Step<'t>),
+}
+
+impl<'t> Machine<'t> {
+    /// Evaluates `yield`.
+    pub fn yielded(&mut self, node: Node<'t>) -> Eval<'t> {
+        let expression = children(node).into_iter().find(|child| child.kind() != "from");
+        let value = expression.map_or(Ok(Value::None), |expression| self.evaluate(expression))?;
+        let is_from = self.text(node).trim_start_matches("yield").trim_start().starts_with("from ");
+        let doubt = self.doubt;
+        let many = if is_from { Some(self.iterated(&value)) } else { None };
+        // A list may change after it was yielded.
+        let value = match &value {
+            Value::Object(object) => match self.heap.get(*object).clone() {
+                copy @ (Object::List(_) | Object::Dict(_)) => Value::Object(self.heap.add(copy)),
+                _ => value,
+            },
+            _ => value,
+        };
+        let Some(frame) = self.frames.last_mut() else { return Ok(Value::Unknown) };
+        match &mut frame.yields {
+            Some(Yields::Items(items, start)) => {
+                match many {
+                    None => items.items.push(value),
+                    Some(Some(more)) => items.items.extend(more),
+                    Some(None) => items.open = true,
+                }
+                items.open |= doubt > *start;
+                if items.items.len() >= MAX_ITEMS {
+                    items.open = true;
+                    return Err(Stop::Raised(Box::new(Raised { kind: ENDED.to_owned(), finding: None })));
+                }
+                Ok(Value::Unknown)
+            }
+            Some(Yields::Body(..)) => self.run_context(value),
+            _ => Ok(Value::Unknown),
+        }
+    }
+
+    /// Runs the body of the `with` statement that entered the current frame.
+    fn run_context(&mut self, value: Value<'t>) -> Eval<'t> {
+        let Some(mut frame) = self.frames.pop() else { return Ok(Value::Unknown) };
+        let (body, target) = match frame.yields.take() {
+            Some(Yields::Body(body, target)) => (body, target),
+            _ => (None, None),
+        };
+        let bound = target.map_or(Ok(()), |target| self.assign(target, value));
+        let ended = bound.and_then(|()| body.map_or(Ok(Flow::Next), |body| self.block(body)));
+        let (done, result) = match ended {
+            Ok(flow) => (Ok(flow), Ok(Value::None)),
+            Err(stop) => (Ok(Flow::Next), Err(stop)),
+        };
+        frame.yields = Some(Yields::Done(done));
+        self.frames.push(frame);
+        result
+    }
+
+    /// Runs a `with` statement whose only item is a call of a context of the script; `None` for others.
+    pub fn with_generator(&mut self, node: Node<'t>, clause: Option<Node<'t>>) -> Option<Step<'t>> {
+        let items = children(clause?);
+        let [item] = items[..] else { return None };
+        let value = field(item, "value")?;
+        let (call, target) = match value.kind() {
+            "as_pattern" => {
+                let target = field(value, "alias").and_then(|alias| children(alias).first().copied());
+                (*children(value).first()?, target)
+            }
+            _ => (value, None),
+        };
+        let name = field(call, "function").filter(|_| call.kind() == "call")?;
+        let is_context = |value: &Value<'t>| match value {
+            Value::Function(function) => Self::is_context_function(function),
+            Value::Bound(bound) => Self::is_context_function(&bound.1),
+            _ => false,
+        };
+        // The name of a context has no effects.
+        let callee = match name.kind() {
+            "identifier" => self.variable(self.text(name)),
+            _ if self.text(name).chars().all(|letter| letter.is_alphanumeric() || "._".contains(letter)) => {
+                self.quiet += 1;
+                let callee = self.evaluate(name).unwrap_or_default();
+                self.quiet -= 1;
+                callee
+            }
+            _ => return None,
+        };
+        if !is_context(&callee) {
+            return None;
+        }
+        let args = match self.arguments(call) {
+            Ok(args) => args,
+            Err(stop) => return Some(Err(stop)),
+        };
+        self.entering = Some(Yields::Body(field(node, "body"), target));
+        self.entered = None;
+        let result = self.invoke(&callee, &args);
+        self.entering = None;
+        let flow = self.entered.take().unwrap_or(Ok(Flow::Next));
+        Some(result.and(flow))
+    }
+
+    /// Enters a context. Returns the value that `with … as x` binds.
+    pub fn enter_context(&mut self, context: &Value<'t>, node: Node<'t>) -> Eval<'t> {
+        match self.context_method(context, "__enter__") {
+            Some(enter) => self.call_function(&enter, Some(context.clone()), &Args::none(node)),
+            None => Ok(self.entered(context)),
+        }
+    }
+
+    /// Leaves a context without an exception.
+    pub fn leave_context(&mut self, context: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let Some(leave) = self.context_method(context, "__exit__") else { return Ok(()) };
+        let args = Args::of(node, vec![Value::None; 3]);
+        self.call_function(&leave, Some(context.clone()), &args).map(drop)
+    }
+
+    /// Returns a method of a context, if its class is in the script.
+    fn context_method(&self, context: &Value<'t>, name: &str) -> Option<Rc<Function<'t>>> {
+        let class = self.heap.instance(context.object()?)?.class.object()?;
+        match self.class_attribute(class, name, None) {
+            Ok(Value::Function(function)) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Returns true for a function that `contextmanager` decorates.
+    pub fn is_context_function(function: &Function<'t>) -> bool {
+        function.contexts.iter().any(|context| context.path() == Some(CONTEXT))
+    }
+
+    /// Returns the result of a generator that ended with `result`.
+    pub fn generated(&mut self, yields: Option<Yields<'t>>, result: Eval<'t>, is_partial: bool) -> Eval<'t> {
+        let Some(Yields::Items(mut items, _)) = yields else { return result.map(|_| Value::Unknown) };
+        match result {
+            Ok(_) => items.open |= is_partial,
+            Err(Stop::Raised(raised)) if raised.kind == ENDED => items.open = true,
+            Err(stop) => return Err(stop),
+        }
+        if items.open {
+            return Ok(self.open_list());
+        }
+        Ok(self.list(items.items))
+    }
+}
