@@ -3,11 +3,15 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
+use super::heap::Object;
 use super::machine::{Eval, Machine, Stop};
 use super::value::Value;
 
 /// Evaluated items of a comprehension, or `None` if the number of items is unknown.
-type Found<'t> = Option<Vec<(Value<'t>, Value<'t>)>>;
+type Found<'t> = Option<Pairs<'t>>;
+
+/// Items of a comprehension, or keys and values.
+type Pairs<'t> = Vec<(Value<'t>, Value<'t>)>;
 
 impl<'t> Machine<'t> {
     /// Evaluates a list comprehension or a generator expression, as a list.
@@ -20,16 +24,22 @@ impl<'t> Machine<'t> {
 
     /// Evaluates a dictionary comprehension.
     pub fn dictionary_comprehension(&mut self, node: Node<'t>) -> Eval<'t> {
-        let found = self.comprehension(node)?;
-        let dict = self.dict(vec![], found.is_none());
-        for (key, value) in found.unwrap_or_default() {
+        let (found, is_complete) = self.found(node)?;
+        let dict = self.dict(vec![], !is_complete);
+        for (key, value) in found {
             self.set_entry(&dict, key, value);
         }
         Ok(dict)
     }
 
     fn comprehension(&mut self, node: Node<'t>) -> Result<Found<'t>, Stop> {
-        let Some(body) = field(node, "body") else { return Ok(None) };
+        let (found, is_complete) = self.found(node)?;
+        Ok(is_complete.then_some(found))
+    }
+
+    /// Returns the known items of a comprehension, and whether these are all.
+    fn found(&mut self, node: Node<'t>) -> Result<(Pairs<'t>, bool), Stop> {
+        let Some(body) = field(node, "body") else { return Ok((vec![], false)) };
         let clauses: Vec<Node<'t>> = children(node)
             .into_iter()
             .filter(|child| matches!(child.kind(), "for_in_clause" | "if_clause"))
@@ -43,7 +53,7 @@ impl<'t> Machine<'t> {
         if let (Some(frame), Some(outer)) = (self.frames.last_mut(), outer) {
             frame.scope = outer;
         }
-        Ok(known?.then_some(found))
+        Ok((found, known?))
     }
 
     /// Runs `clauses`, and `body` for each item. Returns false if the number of items is unknown.
@@ -92,6 +102,10 @@ impl<'t> Machine<'t> {
         };
         let iterable = self.evaluate(right)?;
         let Some(items) = self.iterated(&iterable) else {
+            for pair in self.known_pairs(&iterable, body) {
+                self.assign(left, pair)?;
+                self.clauses(rest, body, found)?;
+            }
             let item = self.element(&iterable);
             self.assign(left, item)?;
             self.maybe(rest, body)?;
@@ -104,6 +118,18 @@ impl<'t> Machine<'t> {
             known &= self.clauses(rest, body, found)?;
         }
         Ok(known)
+    }
+
+    /// Returns the known entries of an open dictionary, for a comprehension that makes a dictionary of them.
+    fn known_pairs(&self, iterable: &Value<'t>, body: Node<'t>) -> Vec<Value<'t>> {
+        let list = iterable.object().map(|object| self.heap.get(object));
+        match list {
+            Some(Object::List(list)) if list.open && body.kind() == "pair" => {
+                let is_pair = |item: &&Value<'t>| matches!(item, Value::Tuple(pair) if pair.len() == 2);
+                list.items.iter().filter(is_pair).cloned().collect()
+            }
+            _ => vec![],
+        }
     }
 
     /// Runs the remaining clauses and the body for an item that is possibly skipped or absent.

@@ -1,7 +1,10 @@
 //! Methods of lists, tuples, dictionaries and sets.
 
+use crate::diag::rule_ids;
+
 use super::calls::Args;
 use super::containers::{is_key, place};
+use super::faults::{Fault, LINE_RAISES};
 use super::heap::{Items, Object};
 use super::machine::{Eval, Machine};
 use super::value::{Ref, Value};
@@ -75,6 +78,18 @@ impl<'t> Machine<'t> {
     }
 
     fn dict_method(&mut self, object: &Value<'t>, reference: Ref, name: &str, args: &Args<'t>) -> Eval<'t> {
+        if MODULE_METHODS.contains(&name) && self.is_unconditional() {
+            let fault = Fault {
+                rule: rule_ids::UNKNOWN_ATTRIBUTE,
+                kind: "AttributeError",
+                note: LINE_RAISES,
+                ..Fault::shape(
+                    format!("a dictionary has no method `{name}`"),
+                    "for a dictionary of weights, construct the model and call `load_state_dict` with it",
+                )
+            };
+            return Err(self.fault(args.node, fault));
+        }
         let dict = self.heap.dict(reference).cloned().unwrap_or_default();
         let open = dict.open;
         Ok(match name {
@@ -112,7 +127,13 @@ impl<'t> Machine<'t> {
                 Value::None
             }
             "copy" => Value::Object(self.heap.add(Object::Dict(dict))),
-            "keys" | "values" | "items" => self.open_list(),
+            // The known entries of an open dictionary are not all.
+            "items" => {
+                let pairs = dict.entries.into_iter().map(|(key, value)| Value::tuple(vec![key, value]));
+                let items = Items { items: pairs.collect(), open: true };
+                Value::Object(self.heap.add(Object::List(items)))
+            }
+            "keys" | "values" => self.open_list(),
             _ => {
                 self.forget(object);
                 Value::Unknown
@@ -131,6 +152,10 @@ impl<'t> Machine<'t> {
         }
     }
 }
+
+/// Methods of modules that dictionaries lack.
+const MODULE_METHODS: [&str; 7] =
+    ["eval", "train", "cuda", "half", "parameters", "state_dict", "load_state_dict"];
 
 fn position<'t>(items: &[Value<'t>], name: &str, item: Option<&Value<'t>>) -> Value<'t> {
     let Some(item) = item.filter(|item| item.is_plain()) else { return Value::Unknown };

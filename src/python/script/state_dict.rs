@@ -9,7 +9,7 @@ use super::machine::{Eval, Machine};
 use super::module_methods::LOADED_KEYS;
 use super::tensor::{Role, Tensor, differ, shown};
 use super::value::Value;
-use crate::diag::rule_ids;
+use crate::diag::{Level, Place, rule_ids};
 
 /// Layers of `torch.nn` whose parameters have the names of the attributes that the interpreter sets.
 const LAYERS: [&str; 15] = [
@@ -155,6 +155,36 @@ impl<'t> Machine<'t> {
         false
     }
 
+    /// Reports weights of which `load_state_dict(state, strict=False)` loads none that is known.
+    fn check_ignored(
+        &mut self,
+        module: &Value<'t>,
+        given: &[(Value<'t>, Value<'t>)],
+        own: &[(String, Rc<Tensor<'t>>)],
+        args: &Args<'t>,
+    ) {
+        let is_lenient = !args.open && args.get(1, "strict") == Some(&Value::Bool(false));
+        let keys: Vec<&str> = given.iter().filter_map(|(key, _)| key.text()).collect();
+        let count: usize = self.files.iter().map(|file| file.text.matches("load_state_dict").count()).sum();
+        let is_dropped = args.node.parent().is_some_and(|parent| parent.kind() == "expression_statement");
+        let is_certain = is_lenient && is_dropped && count == 1 && self.quiet == 0 && self.is_unconditional();
+        if !is_certain
+            || own.is_empty()
+            || keys.len() < 2
+            || keys.len() != given.len()
+            || !keys.iter().all(|key| self.lacks_key(module, key))
+        {
+            return;
+        }
+        let message = format!("the model has none of the parameters in the state, such as `{}`", keys[0]);
+        let place = Place::Source(self.place(self.file(), args.node));
+        let finding = rule_ids::UNKNOWN_ATTRIBUTE.at(Level::Warning).finding(message, place);
+        let finding = finding
+            .note("`strict=False` ignores them, so the exported weights are those of the initialization")
+            .help("rename the keys, and load them with `strict=True`");
+        self.tell([finding]);
+    }
+
     /// Evaluates `load_state_dict(state)`.
     ///
     /// It raises for a parameter of another shape or, if strict, of another name.
@@ -165,6 +195,7 @@ impl<'t> Machine<'t> {
         // A mismatch of a weight says more than one of a bias.
         given.sort_by_key(|(key, _)| key.text().is_some_and(|key| key.ends_with("bias")));
         let own = self.known_state(module);
+        self.check_ignored(module, &given, &own, args);
         let is_strict =
             !args.open && matches!(args.get(1, "strict"), None | Some(Value::Bool(true))) && !own.is_empty();
         for (key, value) in given {
