@@ -351,11 +351,23 @@ impl<'t> Check<'_, '_, 't> {
                     !(parent.kind() == "assignment" && field(parent, "left") == Some(*node))
                 })
         };
-        within(around).iter().any(|node| {
+        // A list that only collects the paths does not use the files.
+        let nodes = within(around);
+        let is_collected = |node: &Node<'t>| {
+            let callee =
+                node.parent().and_then(|list| list.parent()).and_then(|call| field(call, "function"));
+            let list = callee.filter(|callee| text(*callee, source).ends_with(".append"));
+            let list = list.and_then(|callee| field(callee, "object")).map_or("", |list| text(list, source));
+            around.kind() == "for_statement"
+                && !list.is_empty()
+                && nodes.iter().filter(|node| text(**node, source) == list).count() == 1
+        };
+        nodes.iter().any(|node| {
             let is_name = node.kind() == "identifier" && Some(text(*node, source)) == name;
             (is_name || literal(node))
                 && !is_inside(node)
                 && is_plain_use(node)
+                && !is_collected(node)
                 && node
                     .parent()
                     .is_some_and(|parent| matches!(parent.kind(), "argument_list" | "keyword_argument"))
