@@ -208,6 +208,9 @@ impl<'t> Machine<'t> {
         if let Some(value) = self.builtin_call(path, args)? {
             return Ok(value);
         }
+        if let Some(value) = self.einops_call(path, args) {
+            return Ok(value);
+        }
         if let Some(value) = self.standard_call(path, args)? {
             return Ok(value);
         }

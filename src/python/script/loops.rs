@@ -27,6 +27,13 @@ impl<'t> Machine<'t> {
             None => {
                 self.note_data_loop(node, right);
                 let item = self.element(&iterable);
+                // A loader of a data set that is not empty has a batch.
+                if self.has_batch(&iterable) {
+                    let first = self.each(vec![item.clone()], left, body);
+                    if !matches!(first, Ok(Flow::Next)) {
+                        return self.end_loop(first, otherwise);
+                    }
+                }
                 self.unknown_loop(|machine| {
                     machine.assign(left, item.clone())?;
                     body.map_or(Ok(Flow::Next), |body| machine.block(body))

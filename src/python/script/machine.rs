@@ -318,6 +318,8 @@ impl<'t> Machine<'t> {
             bounds: None,
             unbacked: None,
             varies: false,
+            needs_grad: false,
+            layout: None,
             memory,
             role: Role::Plain,
             origin: None,

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::torch::layout::Layout;
+
 /// Size of an axis; `None` if unknown.
 pub type Dim = Option<i64>;
 
@@ -26,6 +28,10 @@ pub struct Tensor<'t> {
     pub unbacked: Option<usize>,
     /// Whether the elements certainly depend on an input of the running model.
     pub varies: bool,
+    /// Whether PyTorch certainly records gradients for the tensor.
+    pub needs_grad: bool,
+    /// Strides, for some memory and sizes.
+    pub layout: Option<Rc<Layout>>,
     /// Identity of the memory, which views share.
     pub memory: u32,
     pub role: Role,
@@ -49,6 +55,8 @@ impl PartialEq for Tensor<'_> {
             && self.data == other.data
             && self.memory == other.memory
             && self.role == other.role
+            && self.needs_grad == other.needs_grad
+            && self.layout == other.layout
     }
 }
 
@@ -85,6 +93,8 @@ impl Tensor<'_> {
             bounds: self.bounds.filter(|_| self.bounds == other.bounds),
             unbacked: self.unbacked.filter(|_| self.unbacked == other.unbacked),
             varies: self.varies && other.varies,
+            needs_grad: self.needs_grad && other.needs_grad,
+            layout: self.layout.clone().filter(|_| self.layout == other.layout),
             memory: self.memory,
             role: if self.role == other.role { self.role } else { Role::Plain },
             origin: self.origin,

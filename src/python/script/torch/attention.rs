@@ -256,7 +256,7 @@ impl<'t> Machine<'t> {
         let mask = if name == "TransformerEncoder" { "mask" } else { "src_mask" };
         self.check_masks((layer, name), sizes, (1, mask), (2, "src_key_padding_mask"), args)?;
         self.attend(x, batch_first, args);
-        Ok(Value::Tensor(Rc::new(self.derived(x))))
+        Ok(Value::Tensor(Rc::new(self.dense(x))))
     }
 
     /// Evaluates a Transformer decoder, one of its layers, or a whole Transformer.

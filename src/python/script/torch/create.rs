@@ -88,6 +88,10 @@ impl<'t> Machine<'t> {
                 tensor.bounds = low.zip(high).filter(|(low, high)| low < high);
                 tensor
             }
+            "normal" => match args.get(2, "size").and_then(|size| self.shape_of(size)) {
+                Some(shape) => self.with_options(Some(shape), default, args),
+                None => return Ok(Some(Value::Unknown)),
+            },
             "arange" | "range" => return self.arange(name, args).map(Some),
             "linspace" | "logspace" => self.with_options(Some(vec![int(2, "steps")]), default, args),
             "randperm" => self.with_options(Some(vec![int(0, "n")]), Some(DType::Int64), args),
@@ -136,6 +140,9 @@ impl<'t> Machine<'t> {
                 _ => return Ok(None),
             },
         };
+        let is_new =
+            matches!(name, "zeros" | "ones" | "empty" | "rand" | "randn" | "full" | "randint" | "linspace");
+        let tensor = if is_new { Self::contiguous(tensor) } else { tensor };
         Ok(Some(self.created(tensor, args)))
     }
 

@@ -21,6 +21,9 @@ impl<'t> Machine<'t> {
         let device = first.filter(|_| devices.iter().all(|device| device.is_some()));
         let mut made = self.tensor(shape, dtype, device);
         made.varies = of.iter().any(|one| one.varies && !self.is_changed(one));
+        made.needs_grad = of.iter().any(|one| one.needs_grad)
+            && made.dtype.is_some_and(DType::is_float)
+            && self.records_gradients();
         Value::Tensor(Rc::new(made))
     }
 
@@ -119,7 +122,7 @@ impl<'t> Machine<'t> {
                 }
             }),
         };
-        Ok(self.made(shape, dtype, &all))
+        Ok(Self::contiguous_as(self.made(shape, dtype, &all), &all))
     }
 
     /// Returns the shape to which two shapes are broadcast.

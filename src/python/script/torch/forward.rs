@@ -28,6 +28,9 @@ impl<'t> Machine<'t> {
         if class.starts_with("torchvision.models.") {
             return self.torchvision_forward(layer, class, args);
         }
+        if let Some(result) = self.einops_layer(layer, args) {
+            return Ok(result);
+        }
         let Some(name) = class.strip_prefix("torch.nn.") else { return Ok(Value::Unknown) };
         let is_open = self.heap.instance(layer.object().unwrap_or(0)).is_none_or(|layer| layer.open);
         if is_open || args.open {
@@ -77,8 +80,13 @@ impl<'t> Machine<'t> {
             _ => None,
         };
         match (name, weight) {
-            ("Linear" | "LazyLinear", Some(weight)) => return self.linear("Linear", x, &weight, node),
-            ("Embedding", Some(weight)) => return self.embed(x, &weight, node),
+            ("Linear" | "LazyLinear", Some(weight)) => {
+                let result = self.linear("Linear", x, &weight, node)?;
+                return Ok(self.trained(result, &weight));
+            }
+            ("Embedding", Some(weight)) => {
+                return Ok(Self::contiguous_as(self.embed(x, &weight, node)?, &[x]));
+            }
             ("EmbeddingBag", Some(weight)) => return self.embed_bags(x, &weight, node),
             ("LayerNorm" | "RMSNorm", _) => {
                 let shape = self.setting(layer, "normalized_shape");
@@ -103,7 +111,8 @@ impl<'t> Machine<'t> {
                     );
                 }
                 let convolution = Convolution { window, groups, output_padding };
-                return self.convolve(what, x, &weight, &convolution, node);
+                let result = self.convolve(what, x, &weight, &convolution, node)?;
+                return Ok(self.trained(Self::contiguous_as(result, &[x]), &weight));
             }
             _ => {}
         }
@@ -169,7 +178,7 @@ impl<'t> Machine<'t> {
             "LocalResponseNorm",
         ];
         if same.contains(&name) {
-            return Ok(Value::Tensor(Rc::new(self.derived(x))));
+            return Ok(Value::Tensor(Rc::new(self.dense(x))));
         }
         match name {
             "CrossEntropyLoss" | "NLLLoss" => self.classification_loss(name, args),
@@ -303,7 +312,7 @@ impl<'t> Machine<'t> {
             let help = format!("construct the layer with {}", counted(*given, "channel"));
             return Err(self.fault(node, Fault::shape(message, help)));
         }
-        Ok(Value::Tensor(Rc::new(self.derived(x))))
+        Ok(Value::Tensor(Rc::new(self.dense(x))))
     }
 
     /// Evaluates a norm over the last axes.
@@ -334,7 +343,7 @@ impl<'t> Machine<'t> {
                 );
             }
         }
-        Ok(Value::Tensor(Rc::new(self.derived(x))))
+        Ok(Value::Tensor(Rc::new(self.dense(x))))
     }
 
     /// Returns a new tensor of the shape, dtype and device of another.
@@ -342,6 +351,13 @@ impl<'t> Machine<'t> {
         let mut derived = self.tensor(x.shape.clone(), x.dtype, x.device.clone());
         derived.unbacked = x.unbacked;
         derived.varies = x.varies;
+        derived.needs_grad = x.needs_grad && self.records_gradients();
         derived
+    }
+
+    /// Returns a new tensor like another, with elements in the same order.
+    pub fn dense(&mut self, x: &Tensor<'t>) -> Tensor<'t> {
+        let derived = self.derived(x);
+        if Self::is_contiguous(x) { Self::contiguous(derived) } else { derived }
     }
 }

@@ -25,7 +25,14 @@ impl<'t> Machine<'t> {
     /// Returns a row of a tensor.
     pub fn row(&mut self, x: &Tensor<'t>) -> Value<'t> {
         let shape = x.shape.as_ref().and_then(|shape| shape.get(1..)).map(<[Dim]>::to_vec);
-        Value::Tensor(Rc::new(Tensor { shape, data: None, unbacked: None, role: Role::Plain, ..x.clone() }))
+        Value::Tensor(Rc::new(Tensor {
+            shape,
+            data: None,
+            unbacked: None,
+            layout: None,
+            role: Role::Plain,
+            ..x.clone()
+        }))
     }
 
     /// Evaluates `x[index]`.
@@ -42,7 +49,8 @@ impl<'t> Machine<'t> {
         let is_mask = matches!(parts[..], [Value::Tensor(_)]);
         let unbacked = unbacked_axis(&parts).filter(|_| !is_mask || depends);
         let varies = x.varies || parts.iter().any(varies);
-        let mut item = Tensor { shape, data: None, unbacked, varies, role: Role::Plain, ..(**x).clone() };
+        let mut item =
+            Tensor { shape, data: None, unbacked, layout: None, varies, role: Role::Plain, ..(**x).clone() };
         item.data = match (self.data(x), &x.shape) {
             (Some(data), Some(shape)) => picked(&data, shape, &parts),
             _ => None,

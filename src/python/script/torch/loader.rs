@@ -45,6 +45,17 @@ impl<'t> Machine<'t> {
         instance.is_some_and(|instance| instance.class.path() == Some(LOADER))
     }
 
+    /// Returns true for a loader that certainly has a batch.
+    pub fn has_batch(&mut self, loader: &Value<'t>) -> bool {
+        let dataset = self.attribute_of(loader, "dataset").filter(|_| self.is_loader(loader));
+        let tensors = dataset.and_then(|dataset| self.attribute_of(&dataset, "tensors"));
+        let tensors = tensors.and_then(|tensors| self.items(&tensors)).unwrap_or_default();
+        let count = tensors.first().and_then(Value::tensor).and_then(|first| first.dim(0));
+        let size = self.attribute_of(loader, "batch_size").and_then(|size| size.int());
+        // With `drop_last`, a short batch is dropped.
+        count.zip(size).is_some_and(|(count, size)| count >= size && size > 0)
+    }
+
     /// Returns a batch of a loader, or `Unknown` if `loader` is not a loader.
     pub fn batch_of(&mut self, loader: &Value<'t>) -> Value<'t> {
         let known = loader.object().filter(|_| self.is_loader(loader));
@@ -83,6 +94,9 @@ impl<'t> Machine<'t> {
     /// Returns a batch of samples like `sample`.
     fn collated(&mut self, sample: &Value<'t>, size: Option<i64>, node: Node<'t>, depth: u32) -> Value<'t> {
         match sample {
+            Value::Object(_) if let Some(array) = self.array_tensor(sample) => {
+                self.collated(&Value::Tensor(array), size, node, depth)
+            }
             Value::Tensor(tensor) => {
                 let shape = tensor
                     .shape

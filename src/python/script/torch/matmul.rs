@@ -46,7 +46,10 @@ impl<'t> Machine<'t> {
             (Some(x), Some(y)) => self.product_shape(x, y, node)?,
             _ => None,
         };
-        Ok(self.made(shape, a.dtype.or(b.dtype), &[a, b]))
+        let product = self.made(shape, a.dtype.or(b.dtype), &[a, b]);
+        // The product of matrices is contiguous; that of a vector may be a view.
+        let is_new = [a, b].iter().all(|one| one.rank().is_some_and(|rank| rank >= 3));
+        Ok(if is_new { Self::contiguous_as(product, &[]) } else { product })
     }
 
     fn product_shape(&self, a: &[Dim], b: &[Dim], node: Node<'t>) -> Result<Shape, Stop> {
@@ -133,6 +136,8 @@ impl<'t> Machine<'t> {
             shape
         });
         let dtype = if self.is_autocast() { None } else { x.dtype };
-        Ok(self.made(shape, dtype, &[x, weight]))
+        let result = self.made(shape, dtype, &[x, weight]);
+        // The result is a product of matrices, also for an input in another order.
+        Ok(Self::contiguous_as(result, &[]))
     }
 }

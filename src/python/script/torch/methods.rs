@@ -35,7 +35,9 @@ impl<'t> Machine<'t> {
             "is_cuda" => {
                 x.device.as_ref().map_or(Value::Unknown, |device| Value::Bool(device.starts_with("cuda")))
             }
-            "data" => Value::Tensor(Rc::new(Tensor { role: Role::Plain, ..(**x).clone() })),
+            "data" => {
+                Value::Tensor(Rc::new(Tensor { role: Role::Plain, needs_grad: false, ..(**x).clone() }))
+            }
             "T" | "mT" | "H" | "mH" => match x.rank() {
                 Some(2) => return self.transpose(x, Some(0), Some(1), node),
                 _ if name.starts_with('m') => return self.transpose(x, Some(-2), Some(-1), node),
@@ -100,6 +102,10 @@ impl<'t> Machine<'t> {
                 }
                 _ => Value::Unknown,
             },
+            "numpy" if args.all().next().is_none() => {
+                self.check_numpy(x, args)?;
+                self.instance(ARRAY, vec![("tensor", own())], true)
+            }
             "numpy" => self.instance(ARRAY, vec![("tensor", own())], true),
             "cpu" | "cuda" => {
                 Value::Tensor(Rc::new(Tensor { device: Some(Rc::from(name)), ..(**x).clone() }))
@@ -109,6 +115,7 @@ impl<'t> Machine<'t> {
             "type_as" => match args.get(0, "other") {
                 Some(Value::Tensor(other)) => {
                     let mut cast = (**x).clone();
+                    cast.needs_grad &= other.dtype == x.dtype;
                     cast.dtype = other.dtype;
                     cast.device = other.device.clone();
                     Value::Tensor(Rc::new(cast))
@@ -116,7 +123,11 @@ impl<'t> Machine<'t> {
                 _ => Value::Unknown,
             },
             "contiguous" | "clone" | "detach" | "requires_grad_" | "pin_memory" | "detach_" => {
-                Value::Tensor(Rc::new(Tensor { role: Role::Plain, ..(**x).clone() }))
+                let mut same = Tensor { role: Role::Plain, ..(**x).clone() };
+                same.needs_grad &= !name.starts_with("detach");
+                same.layout = same.layout.filter(|_| args.all().next().is_none());
+                let is_contiguous = name == "contiguous" && args.all().next().is_none();
+                Value::Tensor(Rc::new(if is_contiguous { Self::contiguous(same) } else { same }))
             }
             "view" | "reshape" => {
                 if args.get(0, "").and_then(named_dtype).is_some() {
@@ -216,7 +227,9 @@ impl<'t> Machine<'t> {
             && x.dtype.is_some_and(|from| from.is_integer() || dtype == Some(from));
         let data = self.data(x).filter(|_| keeps);
         let bounds = x.bounds.filter(|_| keeps);
-        Value::Tensor(Rc::new(Tensor { dtype, data, bounds, role: Role::Plain, ..(**x).clone() }))
+        let is_float = |dtype: Option<DType>| dtype.is_some_and(DType::is_float);
+        let needs_grad = x.needs_grad && is_float(dtype) && is_float(x.dtype);
+        Value::Tensor(Rc::new(Tensor { dtype, data, bounds, needs_grad, role: Role::Plain, ..(**x).clone() }))
     }
 
     /// Evaluates `x.type(…)`, whose argument may be a string such as `torch.cuda.FloatTensor`.
@@ -244,7 +257,7 @@ impl<'t> Machine<'t> {
                     to.dtype = other.dtype;
                     to.device = other.device.clone();
                 }
-                Value::Name(path) if path.ends_with("_format") => {}
+                Value::Name(path) if path.ends_with("_format") => to.layout = None,
                 Value::Bool(_) | Value::None => {}
                 Value::Int(_) => to.device = Some(Rc::from("cuda")),
                 _ => known = false,
@@ -258,6 +271,7 @@ impl<'t> Machine<'t> {
             match self.cast(x, to.dtype) {
                 Value::Tensor(cast) => {
                     to.data = cast.data.clone();
+                    to.needs_grad = cast.needs_grad;
                     to.bounds = cast.bounds;
                 }
                 _ => to.data = None,

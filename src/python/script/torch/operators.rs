@@ -17,7 +17,7 @@ const KEEPING: &str = "
     hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
     feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
     cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax
-    conj positive renorm";
+    conj positive renorm bernoulli";
 
 /// Element-wise functions of one tensor whose result is floating-point.
 const FLOATING: &str = "
@@ -147,7 +147,8 @@ impl<'t> Machine<'t> {
             if takes_axis && let Some(axis) = axis_argument(args, 1, &["dim"]) {
                 self.axis(name, axis.int(), x.rank(), 0, node)?;
             }
-            let mut result = self.derived(x);
+            let mut result = self.dense(x);
+            result.needs_grad &= name != "detach";
             result.dtype = match args.keyword("dtype").map(named_dtype) {
                 Some(dtype) => dtype,
                 None if lists(FLOATING) => {
@@ -231,6 +232,7 @@ impl<'t> Machine<'t> {
                 }
                 Ok(self.ranked(x, shape))
             }
+            "diff" | "repeat_interleave" => self.resized(name, x, args),
             "argsort" => Ok(self.made(x.shape.clone(), Some(DType::Int64), &[x])),
             "reshape" => {
                 let sizes = args.get(1, "shape").and_then(|sizes| self.shape_of(sizes));
@@ -337,9 +339,7 @@ impl<'t> Machine<'t> {
                 }
                 None => Ok(Value::Unknown),
             },
-            "narrow" | "select" | "roll" | "flip" | "unfold" | "diff" | "repeat_interleave"
-                if args.keywords.is_empty() =>
-            {
+            "narrow" | "select" | "roll" | "flip" | "unfold" if args.keywords.is_empty() => {
                 self.along_axis(name, x, args)
             }
             "unfold" if args.get(1, "kernel_size").is_some() && x.rank() == Some(4) => self.unfold(x, args),

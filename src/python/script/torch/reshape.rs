@@ -42,7 +42,7 @@ impl<'t> Machine<'t> {
     pub fn viewed(&self, x: &Tensor<'t>, shape: Option<Vec<Dim>>) -> Value<'t> {
         let data = self.data(x);
         let role = super::super::tensor::Role::Plain;
-        Value::Tensor(Rc::new(Tensor { shape, data, unbacked: None, role, ..x.clone() }))
+        Value::Tensor(Rc::new(Tensor { shape, data, unbacked: None, layout: None, role, ..x.clone() }))
     }
 
     /// Evaluates `view` and `reshape`.
@@ -77,7 +77,10 @@ impl<'t> Machine<'t> {
                 _ => None,
             };
         }
-        Ok(self.viewed(x, Some(sizes)))
+        if what == "view" {
+            self.check_view(x, &sizes, node)?;
+        }
+        Ok(Self::contiguous_as(self.viewed(x, Some(sizes)), &[x]))
     }
 
     /// Evaluates `flatten`.
@@ -103,7 +106,7 @@ impl<'t> Machine<'t> {
         let mut sizes = shape[..start].to_vec();
         sizes.push(numel(&shape[start..=end]));
         sizes.extend(&shape[end + 1..]);
-        Ok(self.viewed(x, Some(sizes)))
+        Ok(Self::contiguous_as(self.viewed(x, Some(sizes)), &[x]))
     }
 
     /// Evaluates `unflatten`.
@@ -141,7 +144,7 @@ impl<'t> Machine<'t> {
         let mut sizes = shape[..at].to_vec();
         sizes.extend(parts);
         sizes.extend(&shape[at + 1..]);
-        Ok(self.viewed(x, Some(sizes)))
+        Ok(Self::contiguous_as(self.viewed(x, Some(sizes)), &[x]))
     }
 
     /// Evaluates `permute`.
@@ -156,12 +159,13 @@ impl<'t> Machine<'t> {
             );
             return Err(self.fault(node, Fault::shape(message, "list each axis once")));
         }
-        let mut sizes = vec![];
+        let (mut sizes, mut order) = (vec![], vec![]);
         for axis in axes {
             let at = self.axis("permute", axis, Some(shape.len()), 0, node)?;
             sizes.push(at.and_then(|at| shape[at]));
+            order.extend(at);
         }
-        Ok(self.moved(x, Some(sizes)))
+        Ok(Self::reordered(self.moved(x, Some(sizes)), x, &order))
     }
 
     /// Returns a view of a tensor with its elements in another order.
@@ -180,7 +184,9 @@ impl<'t> Machine<'t> {
             (Some(shape), Some(a), Some(b)) if !shape.is_empty() => {
                 let mut sizes = shape.clone();
                 sizes.swap(a, b);
-                Some(sizes)
+                let mut order: Vec<usize> = (0..sizes.len()).collect();
+                order.swap(a, b);
+                return Ok(Self::reordered(self.moved(x, Some(sizes)), x, &order));
             }
             (Some(shape), ..) => Some(vec![None; shape.len()]),
             _ => None,
@@ -199,7 +205,7 @@ impl<'t> Machine<'t> {
             }
             _ => None,
         };
-        Ok(self.viewed(x, shape))
+        Ok(Self::contiguous_as(self.viewed(x, shape), &[x]))
     }
 
     /// Evaluates `squeeze`.
