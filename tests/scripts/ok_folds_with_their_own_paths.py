@@ -1,0 +1,11 @@
+import torch
+from torch import nn
+
+models = [nn.Sequential(nn.Linear(12, 4 + fold), nn.Linear(4 + fold, 1)).eval() for fold in range(3)]
+dummy = torch.randn(2, 12)
+paths = []
+for fold, model in enumerate(models):
+    path = f"fold_{fold:02d}.onnx"
+    torch.onnx.export(model, dummy, path, input_names=["x"], output_names=["p"], dynamo=False)
+    paths.append(path)
+print(paths)
