@@ -24,7 +24,7 @@ impl<'t> Machine<'t> {
         }
         let instance = value.object().and_then(|object| self.heap.instance_mut(object));
         let Some(instance) = instance else { return Value::Unknown };
-        // Nothing else has the object of `vars(parser.parse_args())`.
+        // The object of `vars(parser.parse_args())` has no other name.
         if (is_spread || is_parsed) && !instance.open && instance.class.path() == Some(NAMESPACE) {
             let entries = instance.attributes.clone().into_iter();
             let entries = entries.map(|(name, value)| (Value::Str(name), value)).collect();

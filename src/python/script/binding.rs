@@ -6,11 +6,12 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, within};
 use super::calls::Args;
-use super::generators::{CONTEXT, Yields};
+use super::generators::CONTEXT;
 use super::heap::Items;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
 use super::value::{Function, FunctionKind, Value};
+use super::yields::Yields;
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]

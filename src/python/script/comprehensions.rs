@@ -120,7 +120,7 @@ impl<'t> Machine<'t> {
         Ok(known)
     }
 
-    /// Returns the known entries of an open dictionary, for a comprehension that makes a dictionary of them.
+    /// Returns the known entries of an open dictionary, from which a comprehension makes another.
     fn known_pairs(&self, iterable: &Value<'t>, body: Node<'t>) -> Vec<Value<'t>> {
         let list = iterable.object().map(|object| self.heap.get(object));
         match list {

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
-use super::generators::Yields;
 use super::heap::Heap;
 use super::value::{Function, Ref, Value};
+use super::yields::Yields;
 
 /// Frame of a function call, or of a file.
 #[derive(Debug)]

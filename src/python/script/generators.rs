@@ -6,10 +6,11 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
 use super::calls::Args;
-use super::heap::{Items, Object};
+use super::heap::Object;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::{Flow, Step};
 use super::value::{Function, Value};
+use super::yields::Yields;
 
 /// Decorator that makes a context of a generator.
 pub const CONTEXT: &str = "contextlib.contextmanager";
@@ -19,17 +20,6 @@ const ENDED: &str = "GeneratorExit";
 
 /// Maximum number of items of a generator that are followed.
 const MAX_ITEMS: usize = 64;
-
-/// Use of the values that a frame yields.
-#[derive(Debug)]
-pub enum Yields<'t> {
-    /// The items of a generator; the number is the value of `doubt` at its start.
-    Items(Items<'t>, u32),
-    /// The body and the target of a `with` statement, until the context yields to it.
-    Body(Option<Node<'t>>, Option<Node<'t>>),
-    /// The result of the body.
-    Done(Step<'t>),
-}
 
 impl<'t> Machine<'t> {
     /// Evaluates `yield`.
@@ -77,8 +67,8 @@ impl<'t> Machine<'t> {
         let bound = target.map_or(Ok(()), |target| self.assign(target, value));
         let ended = bound.and_then(|()| body.map_or(Ok(Flow::Next), |body| self.block(body)));
         let (done, result) = match ended {
-            Ok(flow) => (Ok(flow), Ok(Value::None)),
-            Err(stop) => (Ok(Flow::Next), Err(stop)),
+            Ok(flow) => (flow, Ok(Value::None)),
+            Err(stop) => (Flow::Next, Err(stop)),
         };
         frame.yields = Some(Yields::Done(done));
         self.frames.push(frame);
@@ -125,8 +115,8 @@ impl<'t> Machine<'t> {
         self.entered = None;
         let result = self.invoke(&callee, &args);
         self.entering = None;
-        let flow = self.entered.take().unwrap_or(Ok(Flow::Next));
-        Some(result.and(flow))
+        let flow = self.entered.take().unwrap_or(Flow::Next);
+        Some(result.map(|_| flow))
     }
 
     /// Enters a context. Returns the value that `with … as x` binds.

@@ -12,18 +12,18 @@ use super::super::syntax::{field, text};
 use super::coverage::Coverage;
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
+use super::flow::Flow;
 use super::frame::Frame;
-use super::generators::Yields;
 use super::heap::{Dict, Heap, Instance, Items, Object, Scope};
 use super::model_file::ModelFile;
 use super::pinned;
 use super::ranges::range_items;
 use super::record::Record;
 use super::release::Release;
-use super::statements::Step;
 use super::tensor::{DType, Role, Shape, Tensor};
 use super::trace::{Event, Operator};
 use super::value::{Function, Ref, Value};
+use super::yields::Yields;
 
 /// Maximum number of evaluated statements, expressions and calls, which bounds the run time.
 const MAX_STEPS: u32 = 300_000;
@@ -77,7 +77,7 @@ pub struct Machine<'t> {
     /// The `with` statement that enters the context of the next call.
     pub entering: Option<Yields<'t>>,
     /// The result of the body of the last `with` statement of such a context.
-    pub entered: Option<Step<'t>>,
+    pub entered: Option<Flow<'t>>,
     /// Paths of files that the script writes only if they do not exist, for the active branches.
     pub missing: Vec<Rc<str>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.

@@ -34,6 +34,7 @@ mod export_call;
 mod exporting;
 mod expressions;
 mod faults;
+mod flow;
 mod flow_names;
 mod formats;
 mod frame;
@@ -64,6 +65,7 @@ mod size_origins;
 mod state_dict;
 mod state_flow;
 mod statements;
+mod strides;
 mod strings;
 mod torch;
 mod trace;
@@ -73,6 +75,7 @@ mod unsupported;
 mod variable_uses;
 mod written_files;
 mod yaml;
+mod yields;
 
 use tree_sitter::{Node, Tree};
 

@@ -7,14 +7,7 @@ use super::machine::{Eval, Machine, Raised, Stop};
 use super::record::Taken;
 use super::value::Value;
 
-/// Continuation after a statement.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Flow<'t> {
-    Next,
-    Return(Value<'t>),
-    Break,
-    Continue,
-}
+pub use super::flow::Flow;
 
 /// Result of a statement.
 pub type Step<'t> = Result<Flow<'t>, Stop>;

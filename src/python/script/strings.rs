@@ -120,7 +120,7 @@ pub fn printed(value: &Value) -> Option<String> {
     })
 }
 
-/// Returns a part of a path: its `suffix`, `stem`, `name` or `parent`, or the result of a function of `os.path`.
+/// Returns a part of a path, such as its `suffix`, or the result of a function of `os.path`.
 pub fn path_part<'t>(text: &str, part: &str) -> Value<'t> {
     if text.is_empty() || text.ends_with('/') {
         return Value::Unknown;

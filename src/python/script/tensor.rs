@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::torch::layout::Layout;
+use super::strides::Layout;
 
 /// Size of an axis; `None` if unknown.
 pub type Dim = Option<i64>;

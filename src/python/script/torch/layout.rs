@@ -6,16 +6,9 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Machine, Stop};
+use super::super::strides::Layout;
 use super::super::tensor::{Dim, Tensor, shown};
 use super::super::value::Value;
-
-/// Strides of a tensor, with the memory and the sizes for which they hold.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
-    memory: u32,
-    sizes: Vec<i64>,
-    strides: Vec<i64>,
-}
 
 impl<'t> Machine<'t> {
     /// Returns the strides of a tensor, if they are known.
@@ -95,8 +88,9 @@ fn row_major(sizes: &[i64]) -> Vec<i64> {
     strides
 }
 
-/// Returns true if a tensor has a view of other sizes, by the rule of PyTorch: each group of axes that are adjacent in
-/// memory is a product of new axes.
+/// Returns true if a tensor has a view of the sizes `given`.
+///
+/// By the rule of PyTorch, each group of axes that are adjacent in memory is a product of new axes.
 fn permits(layout: &Layout, given: &[i64]) -> bool {
     let (sizes, strides) = (&layout.sizes, &layout.strides);
     if sizes.is_empty() {

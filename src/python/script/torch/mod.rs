@@ -17,7 +17,7 @@ mod index;
 mod join;
 mod layer_checks;
 mod layers;
-pub mod layout;
+mod layout;
 mod loader;
 mod loss;
 mod matmul;
