@@ -34,7 +34,7 @@ impl<'t> Machine<'t> {
         Ok(match (operator, left, right) {
             ("+", Value::Str(a), Value::Str(b)) => Value::str(&format!("{a}{b}")),
             ("/", _, Value::Str(b)) if left.text().is_some() => {
-                Value::str(&format!("{}/{b}", left.text().unwrap_or("")))
+                super::strings::path_of(left.text().map(|a| vec![a, &**b]))
             }
             ("%", Value::Str(text), _) => self.percent(text, right),
             ("+", Value::Tuple(a), Value::Tuple(b)) => {
@@ -176,6 +176,9 @@ impl<'t> Machine<'t> {
                 each.iter().all(Option::is_some).then_some(true)
             }
             (Value::Name(a), Value::Name(b)) => (a == b).then_some(true),
+            (Value::Object(a), Value::Object(b)) if self.is_member(left) && self.is_member(right) => {
+                Some(a == b)
+            }
             (a, b) if a.is_plain() && b.is_plain() => match (a.number(), b.number()) {
                 (Some(a), Some(b)) => Some(a == b),
                 _ => Some(a == b),

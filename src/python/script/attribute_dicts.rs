@@ -18,8 +18,8 @@ impl<'t> Machine<'t> {
         let is_spread = call.parent().is_some_and(|parent| parent.kind() == "dictionary_splat");
         let is_parsed = call.parent().is_some_and(|parent| parent.kind() == "assignment")
             && matches!(field(call, "arguments").map(|arguments| arguments.named_child(0)),
-                Some(Some(only)) if only.kind() == "call");
-        if is_write(call, self.source(self.file())) {
+                Some(Some(only)) if self.is_parse(only));
+        if !is_parsed && is_write(call, self.source(self.file())) {
             self.forget(value);
         }
         let instance = value.object().and_then(|object| self.heap.instance_mut(object));
@@ -32,6 +32,15 @@ impl<'t> Machine<'t> {
         }
         instance.open = true;
         Value::Unknown
+    }
+
+    /// Returns true for `parser.parse_args()`, which returns a new object unless it gets one.
+    fn is_parse(&self, call: Node<'t>) -> bool {
+        let function = field(call, "function").filter(|_| call.kind() == "call");
+        let name = function.and_then(|function| field(function, "attribute"));
+        name.is_some_and(|name| self.text(name) == "parse_args")
+            && field(call, "arguments").is_some_and(|list| !self.text(list).contains("namespace"))
+            && field(call, "arguments").is_some_and(|list| list.named_child_count() <= 1)
     }
 
     /// Evaluates `dataclasses.asdict(object)`.
@@ -53,7 +62,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns true if a statement writes to the dictionary that a call returns.
+/// Returns true if the code around a call may write to the dictionary that the call returns.
 fn is_write(call: Node, source: &str) -> bool {
     let Some(parent) = call.parent() else { return false };
     match parent.kind() {
@@ -64,6 +73,15 @@ fn is_write(call: Node, source: &str) -> bool {
         "attribute" => field(parent, "attribute").is_some_and(|name| {
             matches!(text(name, source), "update" | "pop" | "setdefault" | "clear" | "popitem")
         }),
+        // Later code may write to the dictionary by a name.
+        "assignment" | "return_statement" | "named_expression" => true,
+        // Functions of the script have plain names.
+        "argument_list" => {
+            let callee = parent.parent().and_then(|outer| field(outer, "function"));
+            callee.is_some_and(|callee| {
+                callee.kind() == "identifier" && !super::library::is_builtin(text(callee, source))
+            })
+        }
         _ => false,
     }
 }

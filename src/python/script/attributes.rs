@@ -10,10 +10,10 @@ use super::calls::Args;
 use super::export;
 use super::export_call::is_near;
 use super::faults::{Fault, LINE_RAISES};
+use super::file_paths::path_part;
 use super::heap::Object;
 use super::library;
 use super::machine::{Eval, Machine, Stop};
-use super::strings::path_part;
 use super::torch::torchvision::lacks;
 use super::value::{Function, FunctionKind, Value};
 use crate::diag::rule_ids;
@@ -38,6 +38,10 @@ impl<'t> Machine<'t> {
                 Ok(self.super_attribute(&this, class, name))
             }
             Value::Object(reference) => self.object_attribute(object, *reference, name, node),
+            // A string may be a member of an enumeration, whose name is not that of a path.
+            Value::Str(_) if name == "name" && self.files.iter().any(|file| file.text.contains("Enum")) => {
+                Ok(Value::Unknown)
+            }
             // Only paths of `pathlib` have these attributes.
             Value::Str(text) if matches!(name, "suffix" | "stem" | "name" | "parent") => {
                 Ok(path_part(text, name))
@@ -251,6 +255,10 @@ impl<'t> Machine<'t> {
     /// Sets an attribute.
     pub fn set_attribute(&mut self, object: &Value<'t>, name: &str, value: Value<'t>) {
         match object {
+            // These attributes change an array in place.
+            Value::Object(_) if matches!(name, "shape" | "dtype") && self.array_tensor(object).is_some() => {
+                self.forget(object);
+            }
             Value::Object(reference) => match self.heap.get_mut(*reference) {
                 Object::Instance(instance) => instance.set(name, value),
                 Object::Scope(scope) => {

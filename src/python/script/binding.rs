@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field, within};
+use super::super::syntax::{children, field};
 use super::calls::Args;
 use super::generators::CONTEXT;
+use super::generators::is_generator;
 use super::heap::Items;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
@@ -232,6 +233,14 @@ impl<'t> Machine<'t> {
             self.havoc(args);
             return Ok(Value::Unknown);
         }
+        let generator = is_generator(function.node);
+        if generator && entering.is_none() && !self.runs_at_once(args.node) {
+            return self.evaluate_later(|machine| {
+                let list = Yields::Items(Items::default(), machine.doubt);
+                machine.entering = Some(list);
+                machine.call_function(function, this, args)
+            });
+        }
         let scope = self.inner_scope(Some(function.scope));
         let call = Some((self.file(), args.node));
         if function.name == "forward" && self.reads.is_none() && !self.examples.is_empty() {
@@ -243,7 +252,6 @@ impl<'t> Machine<'t> {
         let receiver = this.clone().or_else(|| first.filter(|_| is_method));
         let caller = self.frame_id();
         self.push(function.file, scope, Some(function.clone()), receiver, call)?;
-        let generator = is_generator(function.node);
         if let Some(frame) = self.frames.last_mut().filter(|_| generator) {
             frame.yields = entering.or(Some(Yields::Items(Items::default(), self.doubt)));
         }
@@ -258,6 +266,13 @@ impl<'t> Machine<'t> {
         if let Some(Yields::Done(done)) = yields {
             self.entered = Some(done);
             return result.map(|_| Value::Unknown);
+        }
+        if let Some(Yields::Loop(state)) = yields {
+            self.left_loop = state.ended;
+            for (_, heap) in paths {
+                self.heap.join(&heap);
+            }
+            return result;
         }
         if generator {
             return self.generated(yields, result, !paths.is_empty());
@@ -357,10 +372,3 @@ impl<'t> Machine<'t> {
 
 /// Maximum recursion depth of one function.
 const MAX_RECURSION: usize = 4;
-
-/// Returns true if a function contains `yield`.
-fn is_generator(function: Node) -> bool {
-    let body = field(function, "body");
-    let inner = body.map(within).unwrap_or_default();
-    function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
-}

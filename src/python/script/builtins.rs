@@ -24,6 +24,15 @@ impl<'t> Machine<'t> {
         if let ("int" | "float" | "bool", Value::Tensor(tensor)) = (name, one) {
             self.coverage.read(self.file(), args.node, tensor.memory);
         }
+        if matches!(name, "iter" | "zip" | "map" | "filter" | "enumerate" | "reversed")
+            && !self.is_loader(one)
+            && !self.is_iterated_once(args.node)
+        {
+            return match name {
+                "map" => self.evaluate_later(|machine| machine.mapped(args)).map(Some),
+                _ => Ok(Some(Value::Unknown)),
+            };
+        }
         Ok(Some(match name {
             "vars" => self.attributes_dict(one, args.node),
             "print" | "input" | "open" | "id" | "hash" | "repr" | "dir" | "format" => Value::Unknown,
@@ -51,6 +60,7 @@ impl<'t> Machine<'t> {
                     Some(number) => Value::Float(self.taken_float(args.node, number)),
                     None => Value::Unknown,
                 },
+                Value::Float(number) => Value::Float(self.taken_float(args.node, *number)),
                 other => self.scalar(other).map_or(Value::Unknown, Value::Float),
             },
             "bool" => self.truth(one).map_or(Value::Unknown, Value::Bool),
@@ -350,6 +360,9 @@ impl<'t> Machine<'t> {
         let Value::Object(object) = value else { return value.clone() };
         if let Some(copy) = copies.get(object) {
             return Value::Object(*copy);
+        }
+        if self.is_member(value) {
+            return value.clone();
         }
         let mut copied = self.heap.get(*object).clone();
         if depth >= MAX_COPY_DEPTH || matches!(copied, Object::Class(_) | Object::Scope(_)) {

@@ -52,6 +52,7 @@ impl<'t> Machine<'t> {
         });
         names.retain(|(name, _)| &**name != CLASS_MARK);
         names.sort_by(|a, b| a.0.cmp(&b.0));
+        self.make_members(class, &mut names);
         if let Object::Class(defined) = self.heap.get_mut(class) {
             defined.attributes = names;
         }
@@ -111,6 +112,29 @@ impl<'t> Machine<'t> {
         {
             fields.retain(|(known, _)| *known != name);
             fields.push((name, default));
+        }
+    }
+
+    /// Returns true if a value certainly is, or contains, an object of a plain data class of the script.
+    pub fn has_data_class(&self, value: &Value<'t>, depth: u32) -> bool {
+        let registers = |file: &super::files::ScriptFile| {
+            file.text.contains("pytree") || file.text.contains("register_dataclass")
+        };
+        if depth > 4 || self.files.iter().any(registers) {
+            return false;
+        }
+        let instance = value.object().and_then(|object| self.heap.instance(object));
+        match instance.and_then(|instance| instance.class.object()) {
+            Some(class) => self
+                .heap
+                .class(class)
+                .is_some_and(|class| class.fields.is_some() && class.bases.is_empty() && !class.open),
+            None if instance.is_some() => false,
+            None => {
+                let items = self.items(value).unwrap_or_default();
+                !matches!(value, Value::Str(_))
+                    && items.iter().any(|item| self.has_data_class(item, depth + 1))
+            }
         }
     }
 
@@ -184,6 +208,9 @@ impl<'t> Machine<'t> {
 
     /// Creates an instance of a class of the script.
     pub fn instantiate(&mut self, class: Ref, args: &Args<'t>) -> Eval<'t> {
+        if let Some(member) = self.member_of(class, args) {
+            return Ok(member);
+        }
         let open = !self.is_closed(class);
         let origin = Some((self.file(), args.node));
         let instance = Instance { class: Value::Object(class), attributes: vec![], open, origin };

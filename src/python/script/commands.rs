@@ -14,9 +14,16 @@ const COMMAND: &str = "click.Command";
 /// Class of an application of `typer`.
 const APPLICATION: &str = "typer.Typer";
 
+/// Arguments of `typer.Option` that do not change the value of the option.
+const TYPER_TEXTS: [&str; 8] =
+    ["default", "help", "show_default", "metavar", "hidden", "rich_help_panel", "min", "max"];
+
 impl<'t> Machine<'t> {
     /// Calls a function of a library of command lines, or returns `None` for other functions.
     pub fn command_call(&mut self, path: &str, args: &Args<'t>) -> Option<Eval<'t>> {
+        if self.has_arguments(args, 1) && matches!(path, "fire.Fire" | "typer.run") {
+            return Some(Ok(Value::Unknown));
+        }
         match path {
             "fire.Fire" => {
                 let component = args.get(0, "component").cloned()?;
@@ -27,6 +34,11 @@ impl<'t> Machine<'t> {
                 Some(self.run_command(&function, args))
             }
             APPLICATION => Some(Ok(self.instance(APPLICATION, vec![], true))),
+            "typer.Option" | "typer.Argument"
+                if args.keywords.iter().any(|(name, ..)| !TYPER_TEXTS.contains(&&**name)) =>
+            {
+                Some(Ok(Value::Unknown))
+            }
             "typer.Option" | "typer.Argument" => {
                 let default = args.get(0, "default").cloned().filter(|default| *default != Value::Ellipsis);
                 Some(Ok(default.unwrap_or_default()))
@@ -39,6 +51,9 @@ impl<'t> Machine<'t> {
     pub fn call_command(&mut self, object: &Value<'t>, args: &Args<'t>) -> Option<Eval<'t>> {
         let class = self.library_class(object)?;
         let function = self.attribute_of(object, "command");
+        if self.has_arguments(args, 0) && matches!(class.as_str(), COMMAND | APPLICATION) {
+            return Some(Ok(Value::Unknown));
+        }
         match class.as_str() {
             COMMAND => {
                 let options =
@@ -57,6 +72,17 @@ impl<'t> Machine<'t> {
             },
             _ => None,
         }
+    }
+
+    /// Returns true if a command may get arguments besides the first `count` of its call.
+    ///
+    /// They may come from the call, from `sys.argv`, from the environment and from a dictionary of defaults.
+    fn has_arguments(&self, args: &Args<'t>, count: usize) -> bool {
+        let sources = ["argv", "envvar", "default_map", "environ[", "monkeypatch", "callback", "parser="];
+        args.open
+            || args.positional.len() > count
+            || args.keywords.iter().any(|(name, ..)| !["standalone_mode", "prog_name"].contains(&&**name))
+            || self.files.iter().any(|file| sources.iter().any(|one| file.text.contains(one)))
     }
 
     /// Runs a function with its defaults; parameters without a default are unknown.
@@ -127,6 +153,14 @@ impl<'t> Machine<'t> {
     }
 }
 
+/// Returns true if the type of an option keeps a value.
+fn keeps(kind: &Value, value: &Value) -> bool {
+    matches!(
+        (kind.path(), value),
+        (Some("int"), Value::Int(_)) | (Some("float"), Value::Float(_)) | (Some("bool"), Value::Bool(_))
+    )
+}
+
 /// Returns the name and the default of an option or argument; `None` if its name is unknown.
 fn option<'t>(args: &Args<'t>, is_option: bool) -> Option<(Value<'t>, Value<'t>)> {
     let names: Option<Vec<&str>> = args.positional.iter().map(|(name, _)| name.text()).collect();
@@ -147,8 +181,8 @@ fn option<'t>(args: &Args<'t>, is_option: bool) -> Option<(Value<'t>, Value<'t>)
             .any(|name| has(name));
     let value = match args.keyword("default") {
         _ if is_other || !is_option => Value::Unknown,
-        // The type of an option converts a string.
-        Some(Value::Str(_)) if has("type") => Value::Unknown,
+        // The type of an option converts its default.
+        Some(value) if args.keyword("type").is_some_and(|kind| !keeps(kind, value)) => Value::Unknown,
         Some(value) => value.clone(),
         None if is_flag => Value::Bool(false),
         None => Value::Unknown,

@@ -16,6 +16,9 @@ type Pairs<'t> = Vec<(Value<'t>, Value<'t>)>;
 impl<'t> Machine<'t> {
     /// Evaluates a list comprehension or a generator expression, as a list.
     pub fn list_comprehension(&mut self, node: Node<'t>) -> Eval<'t> {
+        if node.kind() == "generator_expression" && !self.is_iterated_once(node) {
+            return self.evaluate_later(|machine| machine.comprehension(node).map(|_| Value::Unknown));
+        }
         Ok(match self.comprehension(node)? {
             Some(items) => self.list(items.into_iter().map(|(item, _)| item).collect()),
             None => self.open_list(),

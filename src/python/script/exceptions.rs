@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{bare, children, field};
+use super::generator_loops::ENDED;
 use super::machine::{Machine, Stop};
 use super::statements::{Flow, Step};
 use super::value::Value;
@@ -83,10 +84,11 @@ impl<'t> Machine<'t> {
 /// Returns true if `except caught` may catch an exception of the class `kind`.
 fn may_catch(caught: &str, kind: &str) -> bool {
     let caught = caught.rsplit('.').next().unwrap_or(caught);
-    let is_system = matches!(kind, "SystemExit" | "KeyboardInterrupt");
+    let is_system = matches!(kind, "SystemExit" | "KeyboardInterrupt" | ENDED);
     let unrelated = ["KeyboardInterrupt", "SystemExit", "ImportError", "ModuleNotFoundError", "OSError"];
     match caught {
         "BaseException" => true,
+        _ if kind == ENDED => caught == ENDED,
         "Exception" => !is_system,
         _ if caught == kind => true,
         _ if unrelated.contains(&caught) => false,

@@ -103,7 +103,10 @@ fn specified(value: &Value, specification: &str) -> Option<String> {
     if specification.is_empty() {
         return printed(value);
     }
-    let digits = |text: &str| text.parse::<usize>().ok().filter(|width| *width <= 64);
+    // A sign is no part of a width.
+    let is_number = |text: &&str| text.bytes().all(|letter| letter.is_ascii_digit());
+    let digits =
+        |text: &str| Some(text).filter(is_number)?.parse::<usize>().ok().filter(|width| *width <= 64);
     match (value, specification.strip_suffix('d'), specification.strip_suffix('f')) {
         (Value::Int(number), Some(flags), _) => {
             if flags.is_empty() {

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field};
+use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
+use super::generator_loops::{ENDED, MAX_ITEMS};
 use super::heap::Object;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::{Flow, Step};
@@ -14,12 +15,6 @@ use super::yields::Yields;
 
 /// Decorator that makes a context of a generator.
 pub const CONTEXT: &str = "contextlib.contextmanager";
-
-/// Exception that ends a generator with many items.
-const ENDED: &str = "GeneratorExit";
-
-/// Maximum number of items of a generator that are followed.
-const MAX_ITEMS: usize = 64;
 
 impl<'t> Machine<'t> {
     /// Evaluates `yield`.
@@ -52,6 +47,7 @@ impl<'t> Machine<'t> {
                 }
                 Ok(Value::Unknown)
             }
+            Some(Yields::Loop(_)) => self.run_loop_body(many.unwrap_or_else(|| Some(vec![value]))),
             Some(Yields::Body(..)) => self.run_context(value),
             _ => Ok(Value::Unknown),
         }
@@ -87,23 +83,12 @@ impl<'t> Machine<'t> {
             }
             _ => (value, None),
         };
-        let name = field(call, "function").filter(|_| call.kind() == "call")?;
         let is_context = |value: &Value<'t>| match value {
             Value::Function(function) => Self::is_context_function(function),
             Value::Bound(bound) => Self::is_context_function(&bound.1),
             _ => false,
         };
-        // The name of a context has no effects.
-        let callee = match name.kind() {
-            "identifier" => self.variable(self.text(name)),
-            _ if self.text(name).chars().all(|letter| letter.is_alphanumeric() || "._".contains(letter)) => {
-                self.quiet += 1;
-                let callee = self.evaluate(name).unwrap_or_default();
-                self.quiet -= 1;
-                callee
-            }
-            _ => return None,
-        };
+        let callee = self.called(call)?;
         if !is_context(&callee) {
             return None;
         }
@@ -134,6 +119,21 @@ impl<'t> Machine<'t> {
         self.call_function(&leave, Some(context.clone()), &args).map(drop)
     }
 
+    /// Returns true if a context may end an exception in its body.
+    pub fn may_swallow(&self, context: &Value<'t>) -> bool {
+        let instance = context.object().and_then(|object| self.heap.instance(object));
+        let Some(class) = instance.and_then(|instance| instance.class.object()) else { return false };
+        let Some(leave) = self.context_method(context, "__exit__") else {
+            return self.library_bases(&Value::Object(class)).iter().any(|base| base.path().is_none());
+        };
+        let source = self.source(leave.file);
+        let returns = |node: &Node<'t>| {
+            let value = children(*node).first().map_or("None", |value| text(*value, source));
+            node.kind() == "return_statement" && value != "None" && value != "False"
+        };
+        field(leave.node, "body").is_none_or(|body| within(body).iter().any(returns))
+    }
+
     /// Returns a method of a context, if its class is in the script.
     fn context_method(&self, context: &Value<'t>, name: &str) -> Option<Rc<Function<'t>>> {
         let class = self.heap.instance(context.object()?)?.class.object()?;
@@ -161,4 +161,11 @@ impl<'t> Machine<'t> {
         }
         Ok(self.list(items.items))
     }
+}
+
+/// Returns true if a function contains `yield`.
+pub fn is_generator(function: Node) -> bool {
+    let body = field(function, "body");
+    let inner = body.map(within).unwrap_or_default();
+    function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
 }

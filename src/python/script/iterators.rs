@@ -12,6 +12,11 @@ impl<'t> Machine<'t> {
     pub fn iterator_call(&mut self, path: &str, args: &Args<'t>) -> Option<Eval<'t>> {
         let first = args.positional.first().map(|(value, _)| value.clone());
         let is_plain = !args.open && args.keywords.is_empty();
+        let is_iterator =
+            path.starts_with("itertools.") || path.starts_with("tqdm.") || path == "rich.progress.track";
+        if is_iterator && !self.is_iterated_once(args.node) {
+            return Some(Ok(Value::Unknown));
+        }
         let bar = path.rsplit('.').next() == Some("tqdm") && path.starts_with("tqdm")
             || path == "rich.progress.track";
         if bar {

@@ -247,18 +247,19 @@ impl<'t> Machine<'t> {
                 self.instance("dataclasses.Field", vec![("default", made)], false)
             }
             "os.path.basename" | "os.path.dirname" | "os.path.splitext" => match first {
-                Some(Value::Str(text)) => super::strings::path_part(text, path),
+                Some(Value::Str(text)) => super::file_paths::path_part(text, path),
                 _ => Value::Unknown,
             },
             "os.path.join" => {
                 let parts: Option<Vec<&str>> =
                     args.positional.iter().map(|(value, _)| value.text()).collect();
-                parts.map_or(Value::Unknown, |parts| Value::str(&parts.join("/")))
+                let parts = parts.filter(|parts| !parts.is_empty() && !args.open);
+                parts.map_or(Value::Unknown, |parts| Value::str(&super::file_paths::os_joined(&parts)))
             }
-            "pathlib.Path" | "os.fspath" => {
+            "os.fspath" => first.and_then(Value::text).map_or(Value::Unknown, Value::str),
+            "pathlib.Path" | "pathlib.PurePath" | "pathlib.PosixPath" => {
                 let parts: Option<Vec<&str>> = args.positional.iter().map(|(part, _)| part.text()).collect();
-                let parts = parts.filter(|parts| !parts.is_empty());
-                parts.map_or(Value::Unknown, |parts| Value::str(&parts.join("/")))
+                super::strings::path_of(parts.filter(|_| !args.open))
             }
             "collections.namedtuple" => self.named_tuple(args),
             "sys.exit" | "exit" | "quit" | "os._exit" => {

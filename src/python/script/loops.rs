@@ -14,9 +14,12 @@ impl<'t> Machine<'t> {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
             return Ok(Flow::Next);
         };
-        let iterable = self.evaluate(right)?;
         let body = field(node, "body");
         let otherwise = field(node, "alternative").and_then(|other| field(other, "body"));
+        if let Some(flow) = self.generator_loop(left, right, body, otherwise) {
+            return flow;
+        }
+        let iterable = self.evaluate(right)?;
         let items = self.iterated(&iterable);
         self.begin_loop();
         let ended = match items {
@@ -98,21 +101,23 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn begin_loop(&mut self) {
+    /// Enters a loop in the current frame.
+    pub fn begin_loop(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.loops.push((vec![], vec![]));
         }
     }
 
     /// Joins the paths that may have skipped the rest of the body.
-    fn join_continued(&mut self) {
+    pub fn join_continued(&mut self) {
         let loops = self.frames.last_mut().and_then(|frame| frame.loops.last_mut());
         for heap in loops.map(|(_, continues)| std::mem::take(continues)).unwrap_or_default() {
             self.heap.join(&heap);
         }
     }
 
-    fn end_loop(&mut self, ended: Step<'t>, otherwise: Option<Node<'t>>) -> Step<'t> {
+    /// Leaves a loop that ended with `ended`, and runs its `else` clause.
+    pub fn end_loop(&mut self, ended: Step<'t>, otherwise: Option<Node<'t>>) -> Step<'t> {
         let left = self.frames.last_mut().and_then(|frame| frame.loops.pop());
         let mut flow = ended?;
         if flow == Flow::Next

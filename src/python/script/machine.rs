@@ -78,6 +78,8 @@ pub struct Machine<'t> {
     pub entering: Option<Yields<'t>>,
     /// The result of the body of the last `with` statement of such a context.
     pub entered: Option<Flow<'t>>,
+    /// The result of the turn that ended the last loop over a generator.
+    pub left_loop: Option<Result<Flow<'t>, Stop>>,
     /// Paths of files that the script writes only if they do not exist, for the active branches.
     pub missing: Vec<Rc<str>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.
@@ -156,6 +158,7 @@ impl<'t> Machine<'t> {
             contexts: vec![],
             entering: None,
             entered: None,
+            left_loop: None,
             missing: vec![],
             is_without_arguments: false,
             doubt: 0,

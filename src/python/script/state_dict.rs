@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::syntax::{everything, field, text};
 use super::calls::Args;
 use super::faults::Fault;
 use super::library::is_module_attribute;
@@ -58,6 +59,22 @@ const CHANGES: [&str; 8] = [
     "weight_norm",
     "spectral_norm",
     "parametriz",
+];
+
+/// Code that may set the parameters of a model.
+const SETTERS: [&str; 12] = [
+    "backward",
+    "optim",
+    ".data",
+    "Parameter",
+    "setattr",
+    ".step(",
+    ".fit(",
+    "functional_call",
+    "swap_tensors",
+    "to_parameters",
+    "init.",
+    "pretrained",
 ];
 
 /// Maximum depth of modules whose state is followed.
@@ -155,6 +172,18 @@ impl<'t> Machine<'t> {
         false
     }
 
+    /// Returns true if the script may set parameters otherwise, as by training or copies.
+    fn may_set_parameters(&self) -> bool {
+        self.files.iter().any(|file| {
+            SETTERS.iter().any(|code| file.text.contains(code))
+                || everything(file.tree.root_node()).into_iter().any(|node| {
+                    let name = field(node, "attribute").filter(|_| node.kind() == "attribute");
+                    let name = name.map_or("", |name| text(name, &file.text));
+                    name.ends_with('_') && !name.starts_with('_') && name != "requires_grad_"
+                })
+        })
+    }
+
     /// Reports weights of which `load_state_dict(state, strict=False)` loads none that is known.
     fn check_ignored(
         &mut self,
@@ -168,7 +197,13 @@ impl<'t> Machine<'t> {
         let count: usize = self.files.iter().map(|file| file.text.matches("load_state_dict").count()).sum();
         let is_dropped = args.node.parent().is_some_and(|parent| parent.kind() == "expression_statement");
         let is_certain = is_lenient && is_dropped && count == 1 && self.quiet == 0 && self.is_unconditional();
+        let stripped = |key: &&str| {
+            own.iter()
+                .any(|(name, _)| key.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with('.')))
+        };
         if !is_certain
+            || self.may_set_parameters()
+            || !keys.iter().all(stripped)
             || own.is_empty()
             || keys.len() < 2
             || keys.len() != given.len()

@@ -216,8 +216,9 @@ impl<'t> Machine<'t> {
         }
         let swallows = clause.is_some_and(|clause| {
             let text = self.text(clause);
-            text.contains("suppress(") || text.contains("raises(")
+            text.contains("suppress(") || text.to_lowercase().contains("raises")
         });
+        let swallows = swallows || self.contexts[active..].iter().any(|context| self.may_swallow(context));
         let ended = field(node, "body").map_or(Ok(Flow::Next), |body| self.block(body));
         let left = self.contexts.split_off(active.min(self.contexts.len()));
         if ended.is_ok() {

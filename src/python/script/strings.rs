@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
 use super::calls::Args;
+use super::file_paths::{plain_path, renamed};
 use super::machine::{Eval, Machine};
 use super::value::Value;
 
@@ -58,36 +59,33 @@ impl<'t> Machine<'t> {
         match (name, first) {
             ("lower", _) => Value::str(&text.to_lowercase()),
             ("upper", _) => Value::str(&text.to_uppercase()),
-            ("strip", None) => Value::str(text.trim()),
-            ("startswith", Some(start)) => Value::Bool(text.starts_with(start)),
-            ("endswith", Some(end)) => Value::Bool(text.ends_with(end)),
+            ("strip", None) if args.all().next().is_none() => Value::str(text.trim()),
+            ("startswith", Some(start)) if args.positional.len() == 1 => Value::Bool(text.starts_with(start)),
+            ("endswith", Some(end)) if args.positional.len() == 1 => Value::Bool(text.ends_with(end)),
             ("removesuffix", Some(end)) => Value::str(text.strip_suffix(end).unwrap_or(text)),
             ("removeprefix", Some(start)) => Value::str(text.strip_prefix(start).unwrap_or(text)),
-            ("replace", Some(from)) => match args.get(1, "").and_then(Value::text) {
-                Some(to) => Value::str(&text.replace(from, to)),
-                None => Value::Unknown,
-            },
+            ("replace", Some(from)) if args.positional.len() == 2 => {
+                match args.get(1, "").and_then(Value::text) {
+                    Some(to) => Value::str(&text.replace(from, to)),
+                    None => Value::Unknown,
+                }
+            }
             ("split", Some(separator)) if !separator.is_empty() && args.positional.len() == 1 => {
                 let parts = text.split(separator).map(Value::str).collect();
                 self.list(parts)
             }
-            ("split", None) if args.positional.is_empty() => {
+            ("split", None) if args.all().next().is_none() => {
                 let parts = text.split_whitespace().map(Value::str).collect();
                 self.list(parts)
             }
-            ("as_posix" | "resolve" | "absolute" | "expanduser", None) => Value::str(text),
+            ("as_posix", None) => Value::str(text),
             ("joinpath", Some(_)) => {
-                let parts: Option<Vec<&str>> = args.positional.iter().map(|(part, _)| part.text()).collect();
-                parts.map_or(Value::Unknown, |parts| Value::str(&format!("{text}/{}", parts.join("/"))))
+                let parts = args.positional.iter().map(|(part, _)| part.text());
+                let parts: Option<Vec<&str>> = std::iter::once(Some(text)).chain(parts).collect();
+                path_of(parts)
             }
-            ("with_suffix" | "with_name", Some(new)) if !text.ends_with(['/', '.']) => {
-                let (folder, file) = text.rsplit_once('/').unwrap_or(("", text));
-                let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-                let changed = if name == "with_name" { new.to_owned() } else { format!("{stem}{new}") };
-                match text.contains('/') {
-                    true => Value::str(&format!("{folder}/{changed}")),
-                    false => Value::str(&changed),
-                }
+            ("with_suffix" | "with_name", Some(new)) => {
+                renamed(text, name, new).map_or(Value::Unknown, |path| Value::str(&path))
             }
             ("join", _) => self.joined(text, args),
             ("format", _) => self.formatted(text, args),
@@ -101,6 +99,12 @@ impl<'t> Machine<'t> {
             items.and_then(|items| items.iter().map(|item| item.text().map(str::to_owned)).collect());
         texts.map_or(Value::Unknown, |texts| Value::str(&texts.join(separator)))
     }
+}
+
+/// Returns the value of a path with these parts, if they are known.
+pub fn path_of<'t>(parts: Option<Vec<&str>>) -> Value<'t> {
+    let path = parts.and_then(|parts| plain_path(&parts));
+    path.map_or(Value::Unknown, |path| Value::str(&path))
 }
 
 /// Returns `str(value)`.
@@ -118,30 +122,6 @@ pub fn printed(value: &Value) -> Option<String> {
         }
         _ => return None,
     })
-}
-
-/// Returns a part of a path, such as its `suffix`, or the result of a function of `os.path`.
-pub fn path_part<'t>(text: &str, part: &str) -> Value<'t> {
-    if text.is_empty() || text.ends_with('/') {
-        return Value::Unknown;
-    }
-    let (folder, name) = text.rsplit_once('/').unwrap_or(("", text));
-    let dot = name.rfind('.').filter(|at| *at > 0 && name.len() > at + 1);
-    let (stem, suffix) = name.split_at(dot.unwrap_or(name.len()));
-    let is_hidden = name.starts_with('.');
-    match part {
-        _ if is_hidden => Value::Unknown,
-        "suffix" => Value::str(suffix),
-        "stem" => Value::str(stem),
-        "name" | "os.path.basename" => Value::str(name),
-        "os.path.dirname" => Value::str(folder),
-        "parent" if folder.is_empty() => Value::str("."),
-        "parent" => Value::str(folder),
-        "os.path.splitext" => {
-            Value::tuple(vec![Value::str(&text[..text.len() - suffix.len()]), Value::str(suffix)])
-        }
-        _ => Value::Unknown,
-    }
 }
 
 /// Returns the value of the content of a string literal; `None` for rare escapes, such as `\x41`.

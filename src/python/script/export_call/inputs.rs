@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use crate::diag::rule_ids::{ARGUMENT_TYPE, CONSTANT_INPUT, EXAMPLE_TYPE, OVERWRITTEN_FILE};
-use crate::diag::{Applicability, Level};
+use crate::diag::Applicability;
+use crate::diag::rule_ids::{CONSTANT_INPUT, EXAMPLE_TYPE};
 
 use super::super::super::report::Piece;
-use super::super::super::syntax::{children, everything, field, text, within};
+use super::super::super::syntax::{children, field, text, within};
 use super::super::binding::{Parameter, ParameterKind};
 use super::super::value::Value;
 use super::check::{Check, Words};
@@ -261,118 +261,6 @@ impl<'t> Check<'_, '_, 't> {
                 .help("remove the `*` from the parameters of `forward`, or export with `dynamo=True`"),
         );
     }
-
-    /// Checks the path of the file, and reports an export in a loop that overwrites its own file.
-    pub fn file(&mut self) {
-        let request = self.request;
-        if request.function != "torch.onnx.export" {
-            return;
-        }
-        if let Some(Value::Int(_) | Value::Float(_) | Value::Bool(_)) = request.given("f") {
-            let node = request.node("f");
-            self.say_raised(
-                Words::new(ARGUMENT_TYPE, node, format!("`{}` is no path of a file", self.shown(node)))
-                    .help("pass the path of the file as the third argument"),
-            );
-            return;
-        }
-        let Some(Value::Str(path)) = request.given("f") else { return };
-        let is_same_file = |earlier: &&super::super::exporting::ExportCall<'t>| {
-            !std::ptr::eq(*earlier, request.call)
-                && earlier.node == request.call.node
-                && earlier.file == request.call.file
-                && file_of(earlier).is_some_and(|other| other.text() == Some(path))
-        };
-        // The last export of the list is this call.
-        let earlier = self.machine.exports.len().saturating_sub(1);
-        let Some(before) = self.machine.exports[..earlier].iter().find(is_same_file).cloned() else { return };
-        let same = |a: &super::super::exporting::Argument<'t>, b: &super::super::exporting::Argument<'t>| {
-            a.name == b.name && a.value == b.value
-        };
-        let is_repeated = before.arguments.len() == request.call.arguments.len()
-            && before.arguments.iter().zip(&request.call.arguments).all(|(a, b)| same(a, b));
-        if is_repeated || self.is_file_used(path) || !self.is_in_loop() {
-            return;
-        }
-        let node = request.node("f");
-        self.say(
-            Words::new(OVERWRITTEN_FILE, node, format!("each iteration of the loop writes `{path}`"))
-                .at(Level::Warning)
-                .note("only the file of the last iteration remains")
-                .help("make the name of the file depend on the loop variable"),
-        );
-    }
-
-    /// Returns true if the export, or a mention of a function around it, is in a loop.
-    fn is_in_loop(&self) -> bool {
-        let source = self.source();
-        let around: Vec<Node> = std::iter::successors(Some(self.request.call.node), Node::parent).collect();
-        let is_loop = |node: &Node| {
-            matches!(
-                node.kind(),
-                "for_statement" | "while_statement" | "list_comprehension" | "generator_expression"
-            )
-        };
-        let functions = around.iter().filter(|node| node.kind() == "function_definition");
-        let names: Vec<&str> =
-            functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();
-        // In another folder, the same name is another file.
-        let Some(root) = around.last().filter(|_| !source.contains("chdir")) else { return false };
-        around.iter().any(is_loop)
-            || everything(*root).into_iter().any(|node| {
-                node.kind() == "identifier"
-                    && names.contains(&text(node, source))
-                    && std::iter::successors(node.parent(), Node::parent).any(|node| is_loop(&node))
-            })
-    }
-
-    /// Returns true if the enclosing loop, function or file passes the path to another call.
-    fn is_file_used(&self, path: &str) -> bool {
-        let source = self.source();
-        let call = self.request.call.node;
-        let mut around = call;
-        while let Some(parent) = around.parent() {
-            around = parent;
-            if matches!(parent.kind(), "for_statement" | "while_statement" | "function_definition" | "module")
-            {
-                break;
-            }
-        }
-        let written = self.request.argument("f").and_then(|argument| argument.node);
-        let name = written.map(value_node).filter(|node| node.kind() == "identifier");
-        let name = name.map(|node| text(node, source));
-        let literal = |node: &Node<'t>| node.kind() == "string" && text(*node, source).contains(path);
-        let is_inside = |node: &Node<'t>| call.byte_range().contains(&node.start_byte());
-        let is_plain_use = |node: &Node<'t>| {
-            let callee =
-                node.parent().and_then(|list| list.parent()).and_then(|call| field(call, "function"));
-            callee.is_none_or(|callee| text(callee, source) != "print")
-                && node.parent().is_some_and(|parent| {
-                    !(parent.kind() == "assignment" && field(parent, "left") == Some(*node))
-                })
-        };
-        // A list that only collects the paths does not use the files.
-        let nodes = within(around);
-        let is_collected = |node: &Node<'t>| {
-            let callee =
-                node.parent().and_then(|list| list.parent()).and_then(|call| field(call, "function"));
-            let list = callee.filter(|callee| text(*callee, source).ends_with(".append"));
-            let list = list.and_then(|callee| field(callee, "object")).map_or("", |list| text(list, source));
-            around.kind() == "for_statement"
-                && !list.is_empty()
-                && nodes.iter().filter(|node| text(**node, source) == list).count() == 1
-        };
-        nodes.iter().any(|node| {
-            let is_name = node.kind() == "identifier" && Some(text(*node, source)) == name;
-            (is_name || literal(node))
-                && !is_inside(node)
-                && is_plain_use(node)
-                && !is_collected(node)
-                && node
-                    .parent()
-                    .is_some_and(|parent| matches!(parent.kind(), "argument_list" | "keyword_argument"))
-        })
-    }
 }
 
 /// Returns true for a call of `range` with an argument `name`.
@@ -382,11 +270,4 @@ fn is_range_of(node: Node, name: &str, source: &str) -> bool {
         && field(node, "arguments").is_some_and(|arguments| {
             children(arguments).iter().any(|argument| text(*argument, source) == name)
         })
-}
-
-/// Returns the file that a call of `torch.onnx.export` writes.
-fn file_of<'c, 't>(call: &'c super::super::exporting::ExportCall<'t>) -> Option<&'c Value<'t>> {
-    let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("f"));
-    let third = call.arguments.get(2).filter(|argument| argument.name.is_none());
-    named.or(third).map(|argument| &argument.value)
 }

@@ -14,6 +14,7 @@ mod request;
 mod shapes;
 mod signature;
 mod wrappers;
+mod written_path;
 
 use tree_sitter::Node;
 

@@ -20,6 +20,26 @@ const FLOATING: &str = "
     exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh deg2rad rad2deg
     radians degrees sinc";
 
+/// Keyword arguments that are followed.
+const KEYWORDS: [&str; 16] = [
+    "fill_value",
+    "axis",
+    "dtype",
+    "keepdims",
+    "ddof",
+    "decimals",
+    "shift",
+    "order",
+    "a_min",
+    "a_max",
+    "min",
+    "max",
+    "axis1",
+    "axis2",
+    "reps",
+    "repeats",
+];
+
 /// Reductions of an array.
 const REDUCTIONS: &str = "mean std var median sum prod min max amin amax nanmean nanstd argmin argmax";
 
@@ -36,21 +56,34 @@ impl<'t> Machine<'t> {
         if args.open || args.keyword("out").is_some() || args.keyword("where").is_some() {
             return None;
         }
+        if args.keywords.iter().any(|(name, ..)| !KEYWORDS.contains(&&**name)) {
+            return None;
+        }
         let plain = |machine: &mut Self, dtype: Option<DType>| {
             let kept = machine.tensor(array.shape.clone(), dtype, array.device.clone());
             Some(machine.array_value(kept))
         };
         let is_float = array.dtype.is_some_and(DType::is_float);
         if lists(KEEPING, name) {
-            let dtype = args.keyword("dtype").map_or(array.dtype.filter(|_| is_float), numpy_dtype);
             // Without an axis, sums of more than one axis are flat.
             let is_sum = name.starts_with("cum");
+            // Further positional arguments are the array for the result, or its dtype.
+            let most = match name {
+                "cumsum" | "cumprod" | "roll" => 2,
+                "flip" | "round" | "around" | "sort" | "copy" => 1,
+                _ => 0,
+            };
+            if args.positional.len() > most {
+                return None;
+            }
+            let given = if is_sum { args.get(1, "dtype") } else { args.keyword("dtype") };
+            let dtype = given.map_or(array.dtype.filter(|_| is_float), numpy_dtype);
             let is_flat = is_sum && array.rank() != Some(1) && args.get(0, "axis").is_none();
             return if is_flat { None } else { plain(self, dtype) };
         }
         if lists(FLOATING, name) {
-            let dtype = array.dtype.and_then(float_of);
-            return plain(self, dtype);
+            let dtype = args.keyword("dtype").map_or(array.dtype.and_then(float_of), numpy_dtype);
+            return if args.positional.is_empty() { plain(self, dtype) } else { None };
         }
         if lists(REDUCTIONS, name) {
             return self.array_reduction(array, name, args);
@@ -179,7 +212,10 @@ impl<'t> Machine<'t> {
         let list = list.or_else(|| names.iter().find_map(|name| args.keyword(name))).cloned();
         let items = list.and_then(|list| self.items(&list)).unwrap_or_default();
         let arrays: Option<Vec<Rc<Tensor<'t>>>> = items.iter().map(|item| self.array_tensor(item)).collect();
-        let Some(arrays) = arrays.filter(|arrays| !arrays.is_empty() && !args.open) else {
+        let is_plain = !args.open
+            && args.positional.len() <= 2
+            && args.keywords.iter().all(|(name, ..)| ["arrays", "tup", "axis", "dtype"].contains(&&**name));
+        let Some(arrays) = arrays.filter(|arrays| !arrays.is_empty() && is_plain) else {
             return Value::Unknown;
         };
         let rank = arrays[0].rank();

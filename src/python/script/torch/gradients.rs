@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::super::syntax::{everything, field, text};
 use super::super::calls::Args;
 use super::super::faults::{Fault, LINE_RAISES};
 use super::super::generators::CONTEXT;
@@ -11,7 +12,7 @@ use super::super::value::Value;
 use crate::diag::rule_ids;
 
 /// Code that may stop the recording of gradients.
-const STOPS: [&str; 10] = [
+const STOPS: [&str; 13] = [
     "requires_grad",
     "grad_enabled",
     "freeze",
@@ -22,6 +23,10 @@ const STOPS: [&str; 10] = [
     "torch._C",
     "quantiz",
     "peft",
+    "detach_",
+    "from_pretrained",
+    // The mode of a context in a generator is also that of its caller.
+    "yield",
 ];
 
 impl<'t> Machine<'t> {
@@ -44,6 +49,17 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Returns true if a parameter of the script has a second argument, which may be `requires_grad`.
+    fn has_frozen_parameters(&self) -> bool {
+        self.files.iter().any(|file| {
+            everything(file.tree.root_node()).into_iter().any(|node| {
+                let callee = field(node, "function").filter(|_| node.kind() == "call");
+                callee.is_some_and(|callee| text(callee, &file.text).ends_with("Parameter"))
+                    && field(node, "arguments").is_some_and(|list| list.named_child_count() > 1)
+            })
+        })
+    }
+
     /// Reports `numpy()` of a tensor that requires gradients.
     pub fn check_numpy(&self, x: &Tensor<'t>, args: &Args<'t>) -> Result<(), Stop> {
         let is_known = x.needs_grad
@@ -55,6 +71,9 @@ impl<'t> Machine<'t> {
             && self.is_unconditional();
         if !is_known
             || self.may_replace_forward()
+            || self.is_patched("numpy")
+            || self.is_patched("data")
+            || self.has_frozen_parameters()
             || self.files.iter().any(|file| STOPS.iter().any(|code| file.text.contains(code)))
         {
             return Ok(());

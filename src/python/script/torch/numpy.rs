@@ -37,8 +37,18 @@ impl<'t> Machine<'t> {
                 let count = args.get(0, "M").and_then(Value::int).filter(|count| *count >= 0);
                 return self.array(Some(vec![count]), Some(DType::Float64), args);
             }
-            "linspace" if args.keyword("retstep").is_some() => return Value::Unknown,
+            "linspace"
+                if args.keyword("retstep").is_some()
+                    || [(0, "start"), (1, "stop")]
+                        .iter()
+                        .any(|(at, name)| args.get(*at, name).and_then(Value::number).is_none()) =>
+            {
+                return Value::Unknown;
+            }
             "linspace" => (Some(vec![args.get(2, "num").map_or(Some(50), Value::int)]), Some(DType::Float64)),
+            "array" | "asarray" | "ascontiguousarray" | "asanyarray" if args.keyword("ndmin").is_some() => {
+                return Value::Unknown;
+            }
             "array" | "asarray" | "ascontiguousarray" | "asanyarray" => {
                 let Some(data) = args.get(0, "object").cloned() else { return Value::Unknown };
                 if let Some(array) = self.array_of_image(&data, args) {
@@ -59,10 +69,15 @@ impl<'t> Machine<'t> {
                 };
                 return changed.map_or(Value::Unknown, |changed| self.array_like(&changed));
             }
-            "float32" | "float64" | "int64" | "int32"
+            "int64" if args.get(0, "").is_some_and(|one| matches!(one, Value::Int(_))) => {
+                return args.get(0, "").cloned().unwrap_or_default();
+            }
+            // The dtype of such a number decides about the dtype of an array.
+            "float16" | "float32" | "float64"
                 if args.get(0, "").is_some_and(|one| one.number().is_some()) =>
             {
-                return args.get(0, "").cloned().unwrap_or_default();
+                let dtype = DType::of_path(&format!("torch.{name}"));
+                return self.array(Some(vec![]), dtype, args);
             }
             "full" => (by_size(self, 0, "shape"), fill_dtype(args.get(1, "fill_value"))),
             "eye" | "identity" => {
@@ -101,14 +116,15 @@ impl<'t> Machine<'t> {
         if args.open {
             return Value::Unknown;
         }
-        let dtype = match args.keyword("dtype").or(if name.starts_with("random") {
-            None
-        } else {
-            match name {
+        let dtype = match args.keyword("dtype").or(match name {
+            "random.randint" | "random.integers" => args.get(3, "dtype"),
+            "random.random" | "random.standard_normal" => args.get(1, "dtype"),
+            _ if name.starts_with("random") => None,
+            _ => match name {
                 "linspace" => args.get(5, "dtype"),
                 "full" => args.get(2, "dtype"),
                 _ => args.get(1, "dtype"),
-            }
+            },
         }) {
             None => dtype,
             Some(dtype) => numpy_dtype(dtype),
@@ -120,6 +136,9 @@ impl<'t> Machine<'t> {
     fn numpy_function(&mut self, name: &str, args: &Args<'t>) -> Value<'t> {
         let Some((first, _)) = args.positional.first() else { return Value::Unknown };
         let Some(array) = self.array_tensor(first) else { return Value::Unknown };
+        if matches!(name, "copyto" | "put" | "place" | "putmask" | "fill_diagonal" | "random.shuffle") {
+            self.write(&array);
+        }
         let mut rest = args.clone();
         rest.positional.remove(0);
         self.of_array(&array, name, &rest).unwrap_or_default()
@@ -196,6 +215,14 @@ impl<'t> Machine<'t> {
                 }
             }
             "copy" => (*tensor).clone(),
+            "resize" => {
+                self.forget(array);
+                return Ok(Value::None);
+            }
+            "fill" | "put" | "partition" | "sort" | "itemset" => {
+                self.write(&tensor);
+                return Ok(Value::None);
+            }
             "reshape" => {
                 let sizes = self.shape_argument(args, 0, "shape");
                 match self.reshape("reshape", &tensor, sizes, args.node)? {
