@@ -224,12 +224,20 @@ pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     Words {
         rule: rule_ids::DICT_OUTPUT,
         level: Level::Info,
-        message: format!(
-            "`forward` returns {} (`{shown}`): the exported outputs have no keys",
-            if is_data { "a data class" } else { "a dictionary" }
-        ),
-        note: "ONNX outputs are tensors in a fixed order: the keys are lost, and the order is that of the container",
-        help: "return a tuple, or pass the keys as `output_names` to the export".into(),
+        message: match is_data {
+            true => format!("`forward` returns a data class (`{shown}`), which exporters refuse"),
+            false => format!("`forward` returns a dictionary (`{shown}`): the exported outputs have no keys"),
+        },
+        note: match is_data {
+            true => "exporters raise, unless the class is registered as a container of `torch.utils._pytree`",
+            false => {
+                "ONNX outputs are tensors in a fixed order: the keys are lost, and the order is that of the container"
+            }
+        },
+        help: match is_data {
+            true => "return a tuple of tensors".into(),
+            false => "return a tuple, or pass the keys as `output_names` to the export".into(),
+        },
     }
 }
 

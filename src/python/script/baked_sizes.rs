@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::diag::counted;
 use crate::diag::{Finding, Level, Place, rule_ids};
 
-use super::super::syntax::{field, line, one_line};
+use super::super::syntax::{field, line, one_line, text};
 use super::machine::Machine;
 use super::record::{Record, SizeOrigin, Taken};
 
@@ -49,7 +49,7 @@ impl<'t> Machine<'t> {
                         "compute the whole axis at once, or use a layer that exports as one operator",
                     )
                 }
-                Taken::Float if !scales_scores || self.keeps_scripts(*file) => continue,
+                Taken::Float if !(scales_scores || differs) || self.keeps_scripts(*file) => continue,
                 Taken::Number | Taken::Float => (
                     rule_ids::BAKED_SHAPE,
                     format!(
@@ -63,7 +63,7 @@ impl<'t> Machine<'t> {
                             _ => format!("{number}, a size of the example"),
                         }
                     ),
-                    "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`",
+                    help_at(*node, self.source(*file)),
                 ),
             };
             let level = if differs && *kind != Taken::Float || *kind == Taken::Length {
@@ -128,8 +128,11 @@ impl<'t> Machine<'t> {
         };
         let place = Place::Source(self.place(file, condition));
         let finding = rule_ids::TRACED_BRANCH.at(level).finding(message, place).note(note);
-        let help = "avoid the branch: pad by `-n % k`, or slice (a slice stops at the end of the axis)";
-        let finding = self.with_export(finding.help(help), file);
+        let finding = match help_for(condition, self.source(file)) {
+            Some(help) => finding.help(help),
+            None => finding,
+        };
+        let finding = self.with_export(finding, file);
         self.tell([finding]);
     }
 
@@ -177,5 +180,45 @@ impl<'t> Machine<'t> {
     /// Returns true if a file may contain functions of TorchScript, whose control flow the exporter keeps.
     pub fn keeps_scripts(&self, file: usize) -> bool {
         self.source(file).contains("jit.script") || self.source(file).contains("script_if_tracing")
+    }
+}
+
+/// Returns the help for a number that Python takes from a size.
+fn help_at(node: Node, source: &str) -> &'static str {
+    let calls = std::iter::successors(node.parent(), Node::parent)
+        .take_while(|outer| !matches!(outer.kind(), "block" | "module"))
+        .filter(|outer| outer.kind() == "call");
+    let callee = |call: Node| field(call, "function").map_or("", |callee| text(callee, source));
+    let names: Vec<&str> = calls.map(|call| callee(call).rsplit('.').next().unwrap_or("")).collect();
+    let own = if node.kind() == "call" { callee(node).rsplit('.').next().unwrap_or("") } else { "" };
+    let has = |words: &[&str]| names.iter().any(|name| words.contains(name));
+    if has(&["range"]) {
+        "use `torch.arange`, which keeps the length dynamic, instead of `range`"
+    } else if names.iter().any(|name| name.contains("_pool") || name.contains("Pool")) {
+        "reduce the whole axis with `amax` or `mean`, or pool with `F.adaptive_max_pool1d(x, 1)`"
+    } else if has(&["interpolate", "Upsample"]) {
+        "pass `size=` to `interpolate`, computed from the sizes without `float`"
+    } else if ["tensor", "as_tensor", "asarray", "scalar_tensor"].contains(&own) {
+        "convert each size by itself: `torch.stack([torch.as_tensor(n) for n in sizes])`"
+    } else {
+        "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`"
+    }
+}
+
+/// Returns the help for a branch on a size, if one is known to work.
+fn help_for(condition: Node, source: &str) -> Option<&'static str> {
+    let shown = text(condition, source);
+    let branch = condition.parent().and_then(|branch| field(branch, "consequence"));
+    let resizes = branch.is_some_and(|branch| text(branch, source).contains("interpolate("));
+    match () {
+        () if shown.contains('%') => Some("avoid the branch: pad by `-n % k`"),
+        () if resizes => {
+            Some("call `interpolate` in both cases: it keeps a tensor that has the size already")
+        }
+        () if shown.contains(" is ") || shown.contains("=") => None,
+        () if shown.contains(['<', '>']) => {
+            Some("avoid the branch: slice instead (a slice stops at the end of the axis)")
+        }
+        () => None,
     }
 }

@@ -124,7 +124,10 @@ impl<'t> Machine<'t> {
     pub fn no_attribute(&self, _object: &Value<'t>, class: usize, name: &str, node: Node<'t>) -> Stop {
         let class = self.heap.class(class).map_or("", |class| class.name);
         let message = format!("`{class}` has no attribute `{name}`");
-        let help = format!("define `self.{name}` in `__init__`, or correct the name");
+        let help = match name {
+            "module" => "remove `.module`, which only wrappers such as `nn.DataParallel` have".to_owned(),
+            _ => format!("define `self.{name}` in `__init__`, or correct the name"),
+        };
         let fault = Fault {
             rule: rule_ids::UNKNOWN_ATTRIBUTE,
             kind: "AttributeError",

@@ -143,8 +143,30 @@ impl<'t> Machine<'t> {
     /// Reports an array that a session refuses.
     fn check_feed(&self, model: &ModelFile<'t>, feed: &Value<'t>, args: &Args<'t>) -> Result<(), Stop> {
         let dict = feed.object().and_then(|object| self.heap.dict(object)).filter(|dict| !dict.open);
+        let fed = |name: &str| dict.is_some_and(|dict| dict.get(&Value::str(name)).is_some());
+        let is_fed = model.inputs.iter().all(|input| input.is_dropped || fed(&input.name));
+        // Missing inputs are reported first.
+        let mismatch = match is_fed {
+            true => ("InvalidArgument", "ONNX Runtime raises InvalidArgument"),
+            false => ("ValueError", "ONNX Runtime raises ValueError"),
+        };
         for (key, value) in dict.iter().flat_map(|dict| &dict.entries) {
             let Value::Str(key) = key else { continue };
+            if let Value::Tensor(_) = value {
+                let fault = Fault {
+                    rule: rule_ids::ARGUMENT_TYPE,
+                    kind: "RuntimeError",
+                    note: "ONNX Runtime raises RuntimeError",
+                    ..Fault::shape(
+                        format!("the session gets `{key}` as a tensor of PyTorch, not as a NumPy array"),
+                        "convert it: `x.numpy()`, or `x.detach().cpu().numpy()`",
+                    )
+                };
+                if !is_fed || !self.is_unconditional() {
+                    continue;
+                }
+                return Err(self.related_to_export(self.fault(args.node, fault), model));
+            }
             let fault = match model.inputs.iter().find(|input| input.name == *key) {
                 Some(input) if input.is_dropped => Fault {
                     rule: rule_ids::UNUSED_INPUT,
@@ -160,18 +182,23 @@ impl<'t> Machine<'t> {
                 None if model.is_complete => {
                     let names: Vec<String> =
                         model.inputs.iter().map(|input| format!("`{}`", input.name)).collect();
+                    let help = match is_fed {
+                        true => format!(
+                            "export with an example tensor for `{key}`, and its name in `input_names`"
+                        ),
+                        false => format!("use the names of `input_names`: {}", names.join(", ")),
+                    };
                     Fault {
                         rule: rule_ids::UNKNOWN_AXIS_NAME,
                         ..Fault::shape(
                             format!("the session gets `{key}`, but the file has no such input"),
-                            format!("use the names of `input_names`: {}", names.join(", ")),
+                            help,
                         )
                     }
                 }
                 None => continue,
             };
-            let fault =
-                Fault { kind: "InvalidArgument", note: "ONNX Runtime raises InvalidArgument", ..fault };
+            let fault = Fault { kind: mismatch.0, note: mismatch.1, ..fault };
             return Err(self.related_to_export(self.fault(args.node, fault), model));
         }
         Ok(())

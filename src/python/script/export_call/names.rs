@@ -76,6 +76,12 @@ impl<'t> Check<'_, '_, 't> {
             counted(count, "input")
         );
         let help = format!("remove {}", listed(&names[count..]));
+        // `forward` needs an argument for a parameter without a default.
+        let required = self.machine.forward_parameters(&model).is_some_and(|parameters| {
+            parameters
+                .iter()
+                .any(|one| one.default.is_none() && names[count..].iter().any(|name| **name == *one.name))
+        });
         if is_known && extra > parameters {
             self.say_raised(
                 Words::new(NAME_COUNT, node, message).note("the exporter raises a RuntimeError").help(help),
@@ -85,7 +91,10 @@ impl<'t> Check<'_, '_, 't> {
                 Words::new(NAME_COUNT, node, message)
                     .at(Level::Warning)
                     .note("the tracing exporter gives further names to parameters of the model")
-                    .help(format!("{help}, or pass an example for each input")),
+                    .help(match required {
+                        true => "pass an example for each input".to_owned(),
+                        false => format!("{help}, or pass an example for each input"),
+                    }),
             );
         }
     }

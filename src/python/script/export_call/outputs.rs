@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::diag::rule_ids::{INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
+use crate::diag::rule_ids::{EXAMPLE_TYPE, INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
 
 use super::super::super::syntax::{bare, children, field, string, text, within};
 use super::super::value::Value;
@@ -13,6 +13,15 @@ impl<'t> Check<'_, '_, 't> {
     /// Checks the result of `forward`.
     pub fn outputs(&mut self, outputs: &Value<'t>) {
         if self.request.function != "torch.onnx.export" {
+            return;
+        }
+        if self.machine.has_data_class(outputs, 0) {
+            let (rule, node) = (EXAMPLE_TYPE, self.request.call.node);
+            self.say(
+                Words::new(rule, node, "`forward` returns a data class, which is no output of a model")
+                    .note("the exporter raises: outputs are tensors, and tuples, lists and dictionaries of tensors")
+                    .help("return a tuple of tensors, as in a module that calls the model"),
+            );
             return;
         }
         self.unused_inputs();

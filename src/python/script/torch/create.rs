@@ -6,6 +6,7 @@ use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::library::named_dtype;
 use super::super::machine::{Machine, Stop};
+use super::super::record::Taken;
 use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
 use super::layers::device_text;
@@ -105,7 +106,10 @@ impl<'t> Machine<'t> {
             }
             "tensor" | "as_tensor" | "asarray" | "from_numpy" | "scalar_tensor" => {
                 match args.get(0, "data").cloned() {
-                    Some(data) => return Ok(Some(self.of_values(&data, args))),
+                    Some(data) => {
+                        let made = self.of_values(&data, args);
+                        return Ok(Some(self.taken_elements(made, &data, args)));
+                    }
                     None => return Ok(Some(Value::Unknown)),
                 }
             }
@@ -278,6 +282,24 @@ impl<'t> Machine<'t> {
             return Value::Unknown;
         }
         self.created(tensor, args)
+    }
+
+    /// Returns a tensor of numbers, which are constants in a traced graph.
+    fn taken_elements(&mut self, made: Value<'t>, data: &Value<'t>, args: &Args<'t>) -> Value<'t> {
+        let Value::Tensor(tensor) = &made else { return made };
+        let is_listed =
+            matches!(data, Value::Object(_) | Value::Tuple(_)) && self.array_tensor(data).is_none();
+        let known = tensor.data.clone().filter(|_| self.record.is_some() && is_listed);
+        let Some(known) = known else { return made };
+        let taken: Vec<f64> = known
+            .iter()
+            .map(|one| match super::super::library::whole_number(*one) {
+                #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+                Some(whole) if *one == whole as f64 => self.taken(Taken::Number, args.node, whole) as f64,
+                _ => *one,
+            })
+            .collect();
+        Value::Tensor(Rc::new(Tensor { data: Some(taken.into()), ..(**tensor).clone() }))
     }
 
     /// Returns the shape of nested lists of numbers, and collects their elements and dtype.

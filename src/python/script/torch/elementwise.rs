@@ -8,7 +8,7 @@ use super::super::super::syntax::children;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{DType, Dim, Shape, Tensor, shown};
+use super::super::tensor::{DType, Dim, Role, Shape, Tensor, shown};
 use super::super::unsupported::{BITWISE_AND, BITWISE_NOT, BITWISE_OR, BITWISE_XOR};
 use super::super::value::Value;
 
@@ -21,7 +21,7 @@ impl<'t> Machine<'t> {
         let device = first.filter(|_| devices.iter().all(|device| device.is_some()));
         let mut made = self.tensor(shape, dtype, device);
         made.varies = of.iter().any(|one| one.varies && !self.is_changed(one));
-        made.needs_grad = of.iter().any(|one| one.needs_grad)
+        made.needs_grad = of.iter().any(|one| one.needs_grad || one.role == Role::Parameter)
             && made.dtype.is_some_and(DType::is_float)
             && self.records_gradients();
         Value::Tensor(Rc::new(made))

@@ -43,7 +43,10 @@ impl<'t> Machine<'t> {
         let first = args.positional.first().map(|(value, _)| value);
         let x = match first.or_else(|| names.iter().find_map(|name| args.keyword(name))) {
             Some(Value::Tensor(x)) => x.clone(),
-            _ => {
+            other => {
+                if let Some(Value::Tuple(_)) = other {
+                    self.refuse_tuple(name, args.node)?;
+                }
                 self.executed(name, args.node, false);
                 return Ok(Value::Unknown);
             }
@@ -139,6 +142,12 @@ impl<'t> Machine<'t> {
         }
         if name.contains("Pool") {
             return self.pool_layer(layer, name, x, args);
+        }
+        if matches!(name, "Softmax" | "LogSoftmax" | "Softmin")
+            && let axis @ Value::Int(_) = self.setting(layer, "dim")
+        {
+            let function = if name == "LogSoftmax" { "log_softmax" } else { "softmax" };
+            self.operator(function, &Args::of(node, vec![Value::Tensor(x.clone()), axis]))?;
         }
         let same = [
             "Dropout",
@@ -257,7 +266,13 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         };
         let axes = axes as usize;
-        if matches!(self.setting(layer, "return_indices"), Value::Bool(true)) || name.contains("Unpool") {
+        let indices = self.setting(layer, "return_indices");
+        if indices == Value::Bool(true) && name.starts_with("MaxPool") {
+            let window = self.layer_window(layer, axes);
+            let pooled = self.pool(name, x, &window, args.node)?;
+            return Ok(self.with_indices(pooled));
+        }
+        if indices == Value::Bool(true) || name.contains("Unpool") {
             return Ok(Value::Unknown);
         }
         if name.starts_with("Adaptive") {
@@ -309,7 +324,11 @@ impl<'t> Machine<'t> {
         {
             let channels = counted(expected, "channel");
             let message = format!("`{what}` expects {channels}, gets {given} (shape {})", shown(shape));
-            let help = format!("construct the layer with {}", counted(*given, "channel"));
+            // A convolution without a batch axis has the channels first.
+            let help = match at == 1 && shape[0] == Some(expected) {
+                true => "add a batch axis to the input: `x.unsqueeze(0)`".to_owned(),
+                false => format!("construct the layer with {}", counted(*given, "channel")),
+            };
             return Err(self.fault(node, Fault::shape(message, help)));
         }
         Ok(Value::Tensor(Rc::new(self.dense(x))))

@@ -32,6 +32,7 @@ mod scatter;
 mod select;
 mod sequences;
 pub mod torchvision;
+mod tuples;
 mod windows;
 
 pub use methods::ARRAY;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{Tensor, numel};
+use super::super::tensor::{DType, Tensor, numel};
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
@@ -73,7 +73,12 @@ impl<'t> Machine<'t> {
         let Some(axes) = axes.and_then(|axes| usize::try_from(axes).ok()) else { return Ok(Value::Unknown) };
         // The argument may be given by position, too.
         let at = if name.starts_with("adaptive_") { 2 } else { 6 };
-        if args.get(at, "return_indices").is_some() || name.contains("unpool") || name.contains("lp_") {
+        let is_max = name.starts_with("max_pool");
+        let returns_indices = args.get(at, "return_indices") == Some(&Value::Bool(true)) && is_max;
+        if args.get(at, "return_indices").is_some() && !returns_indices
+            || name.contains("unpool")
+            || name.contains("lp_")
+        {
             return Ok(Value::Unknown);
         }
         if name.starts_with("adaptive_") {
@@ -82,7 +87,6 @@ impl<'t> Machine<'t> {
             self.note_constants(&sizes, args.node);
             return self.adaptive_pool(name, x, &output, axes, args.node);
         }
-        let is_max = name.starts_with("max_pool");
         if !is_max && !name.starts_with("avg_pool") {
             return Ok(Value::Unknown);
         }
@@ -100,6 +104,15 @@ impl<'t> Machine<'t> {
         let ceil = if is_max { get(5, "ceil_mode") } else { get(4, "ceil_mode") };
         let ceil = ceil.map_or(Some(false), |ceil| self.truth(&ceil));
         let window = Window { kernel, stride, padding: Padding::Sizes(padding), dilation, ceil };
-        self.pool(name, x, &window, args.node)
+        let pooled = self.pool(name, x, &window, args.node)?;
+        Ok(if returns_indices { self.with_indices(pooled) } else { pooled })
+    }
+
+    /// Returns the result of a max pooling with the indices of the maxima.
+    pub fn with_indices(&mut self, pooled: Value<'t>) -> Value<'t> {
+        let Value::Tensor(tensor) = &pooled else { return Value::Unknown };
+        let made = self.tensor(tensor.shape.clone(), Some(DType::Int64), tensor.device.clone());
+        let indices = Tensor { varies: tensor.varies, ..made };
+        Value::tuple(vec![pooled.clone(), Value::Tensor(Rc::new(indices))])
     }
 }
