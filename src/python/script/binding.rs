@@ -7,12 +7,11 @@ use tree_sitter::Node;
 use super::super::syntax::{children, field};
 use super::calls::Args;
 use super::generators::CONTEXT;
-use super::generators::is_generator;
 use super::heap::Items;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::Flow;
 use super::value::{Function, FunctionKind, Value};
-use super::yields::Yields;
+use super::yields::{Yields, is_generator};
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -267,8 +266,7 @@ impl<'t> Machine<'t> {
             self.entered = Some(done);
             return result.map(|_| Value::Unknown);
         }
-        if let Some(Yields::Loop(state)) = yields {
-            self.left_loop = state.ended;
+        if let Some(Yields::Loop(_)) = yields {
             for (_, heap) in paths {
                 self.heap.join(&heap);
             }

@@ -3,10 +3,10 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{bare, children, field};
-use super::generator_loops::ENDED;
 use super::machine::{Machine, Stop};
 use super::statements::{Flow, Step};
 use super::value::Value;
+use super::yields::ENDED;
 
 impl<'t> Machine<'t> {
     /// Runs a `try` statement.

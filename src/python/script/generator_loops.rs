@@ -3,17 +3,10 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field};
-use super::generators::is_generator;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::{Flow, Step};
 use super::value::{FunctionKind, Value};
-use super::yields::{Body, Yields};
-
-/// Exception that ends a generator before its last item.
-pub const ENDED: &str = "GeneratorExit";
-
-/// Maximum number of items of a generator that are followed.
-pub const MAX_ITEMS: usize = 64;
+use super::yields::{Body, ENDED, MAX_ITEMS, Yields, is_generator};
 
 impl<'t> Machine<'t> {
     /// Runs a `for` loop over the call of a generator; `None` for other loops.
@@ -42,7 +35,7 @@ impl<'t> Machine<'t> {
             Err(stop) => return Some(Err(stop)),
         };
         self.begin_loop();
-        let body = Body { left, body, counter, doubt: self.doubt, count: 0, ended: None };
+        let body = Body { left, body, counter, doubt: self.doubt, count: 0 };
         self.entering = Some(Yields::Loop(Box::new(body)));
         self.left_loop = None;
         let result = self.invoke(&callee, &args);
@@ -134,7 +127,7 @@ impl<'t> Machine<'t> {
             Err(Stop::Exhausted) => Err(Stop::Exhausted),
             // Handlers of the generator do not see exceptions of the loop.
             ended if is_certain => {
-                state.ended = Some(ended);
+                self.left_loop = Some(ended);
                 end()
             }
             Ok(flow) => {

@@ -6,12 +6,11 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
-use super::generator_loops::{ENDED, MAX_ITEMS};
 use super::heap::Object;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::{Flow, Step};
 use super::value::{Function, Value};
-use super::yields::Yields;
+use super::yields::{ENDED, MAX_ITEMS, Yields};
 
 /// Decorator that makes a context of a generator.
 pub const CONTEXT: &str = "contextlib.contextmanager";
@@ -161,11 +160,4 @@ impl<'t> Machine<'t> {
         }
         Ok(self.list(items.items))
     }
-}
-
-/// Returns true if a function contains `yield`.
-pub fn is_generator(function: Node) -> bool {
-    let body = field(function, "body");
-    let inner = body.map(within).unwrap_or_default();
-    function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
 }

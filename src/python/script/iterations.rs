@@ -17,11 +17,17 @@ const READERS: &str = "
 const LAZY: &str =
     "enumerate zip reversed map filter iter chain from_iterable islice product pairwise tqdm track";
 
+/// Functions that return an iterator, which reads all items of its only iterable.
+const WHOLE: &str = "enumerate pairwise tqdm track";
+
+/// Libraries whose functions do not change the state of a generator.
+const LIBRARIES: [&str; 5] = ["nn.", "torch.", "F.", "np.", "math."];
+
 /// Functions that read only some items.
 const PARTIAL: &str = "any all next";
 
 impl<'t> Machine<'t> {
-    /// Returns true if the items of an iterator are read once, where or shortly after an expression creates it.
+    /// Returns true if the code after the creation of an iterator reads its items once.
     pub fn is_iterated_once(&self, expression: Node<'t>) -> bool {
         self.is_read(expression, false) || self.is_named_and_read(expression)
     }
@@ -65,7 +71,7 @@ impl<'t> Machine<'t> {
             if lists(READERS, name) || !all && lists(PARTIAL, name) {
                 return true;
             }
-            match call.filter(|_| !all && lists(LAZY, name)) {
+            match call.filter(|_| lists(if all { WHOLE } else { LAZY }, name)) {
                 Some(call) => inner = call,
                 None => return false,
             }
@@ -76,10 +82,16 @@ impl<'t> Machine<'t> {
     /// Returns true if an expression has calls besides `known` that are not of built-in functions.
     fn calls_others(&self, expression: Node<'t>, known: Node<'t>) -> bool {
         within(expression).into_iter().any(|node| {
+            let is_library = |callee: Node<'t>| {
+                let name = self.text(callee);
+                is_builtin(name)
+                    || WHOLE.split_whitespace().any(|whole| whole == name)
+                    || LIBRARIES.iter().any(|library| name.starts_with(library))
+            };
             node.kind() == "call"
                 && node != known
                 && !known.byte_range().contains(&node.start_byte())
-                && field(node, "function").is_none_or(|callee| !is_builtin(self.text(callee)))
+                && field(node, "function").is_none_or(|callee| !is_library(callee))
         })
     }
 

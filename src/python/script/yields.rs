@@ -2,9 +2,15 @@
 
 use tree_sitter::Node;
 
+use super::super::syntax::{field, within};
 use super::flow::Flow;
 use super::heap::Items;
-use super::machine::Stop;
+
+/// Exception that ends a generator before its last item.
+pub const ENDED: &str = "GeneratorExit";
+
+/// Maximum number of items of a generator that are followed.
+pub const MAX_ITEMS: usize = 64;
 
 /// Use of the values that a frame yields.
 #[derive(Debug)]
@@ -31,6 +37,11 @@ pub struct Body<'t> {
     pub doubt: u32,
     /// Number of items so far.
     pub count: usize,
-    /// Result of the turn that certainly ended the loop.
-    pub ended: Option<Result<Flow<'t>, Stop>>,
+}
+
+/// Returns true if a function contains `yield`.
+pub fn is_generator(function: Node) -> bool {
+    let body = field(function, "body");
+    let inner = body.map(within).unwrap_or_default();
+    function.kind() != "lambda" && inner.iter().any(|node| node.kind() == "yield")
 }
