@@ -19,9 +19,12 @@ pub mod precision;
 mod progress;
 mod record;
 pub mod report;
+mod scatter;
+mod search;
 mod size;
 mod subgraphs;
 mod target;
+mod writer;
 
 pub use options::{FixedShape, FreeDim, Options, Progress};
 #[doc(hidden)]

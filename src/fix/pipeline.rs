@@ -9,8 +9,8 @@ use super::passes::{
     batched_scan, branch_folding, constant_folding, constants_to_initializers, dead_code, declare_facts,
     declare_initializers, dedup_initializers, default_attributes, drop_imports, duplicate_names, dynamic,
     import_domains, import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants,
-    node_names, precision, relabel_opset, renew_types, repair, rewrite, sort_nodes, unify_functions,
-    unused_initializers, value_info, withdraw_facts, withdraw_weights,
+    looped_reduction, node_names, precision, relabel_opset, renew_types, repair, rewrite, sort_nodes,
+    unify_functions, unused_initializers, value_info, withdraw_facts, withdraw_weights,
 };
 use super::target;
 use crate::diag::Finding;
@@ -55,6 +55,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Once(&constant_folding::PASS),
     Stage::Once(&constants_to_initializers::PASS),
     Stage::Once(&dedup_initializers::PASS),
+    Stage::Once(&looped_reduction::PASS),
     Stage::Rounds(&[
         &rewrite::PASS,
         &import_domains::PASS,

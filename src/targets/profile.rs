@@ -159,6 +159,15 @@ impl Profile {
         !self.closed.is_empty() || !self.lines_of(domain, op).is_empty()
     }
 
+    /// Returns false if the profile is known to support no node of this operator.
+    pub fn may_take(&self, domain: &str, op: &str) -> bool {
+        let lines = self.lines_of(domain, op);
+        let is_taken = lines.iter().any(|line| line.is_taken);
+        let is_excluded = lines.iter().any(|line| !line.is_taken && line.test.is_none());
+        let is_listed = self.closed.is_empty() || self.domains.iter().any(|(taken, _)| **taken == *domain);
+        is_taken || is_listed && !is_excluded
+    }
+
     /// Returns the lines of the profile about an operator.
     pub(super) fn lines_of(&self, domain: &str, op: &str) -> &[Line] {
         self.lines.get(domain).and_then(|ops| ops.get(op)).map_or(&[], Vec::as_slice)

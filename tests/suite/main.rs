@@ -54,6 +54,7 @@ mod roundtrip;
 mod rule_files;
 mod rule_status;
 mod rules;
+mod scatters;
 mod scripts;
 mod server;
 mod server_names;

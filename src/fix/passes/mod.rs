@@ -19,6 +19,7 @@ pub mod inline_functions;
 pub mod input_shapes;
 pub mod interface;
 pub mod lift_constants;
+pub mod looped_reduction;
 pub mod node_names;
 pub mod precision;
 pub mod relabel_opset;

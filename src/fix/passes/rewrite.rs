@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use super::default_attributes::drop_defaults;
 use super::repair;
+use crate::diag::Finding;
 use crate::diag::rule_ids::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
-use crate::diag::{Finding, RuleId};
 use crate::edit::{AnalysisView, Editor};
-use crate::extract::{self, Target};
+use crate::extract;
 use crate::fix::context::{Context, Rewritten};
 use crate::fix::options::Options;
 use crate::fix::pass::{Need, Pass};
-use crate::fix::{errors, kernels, size, target};
-use crate::graph::{GraphId, Model, OpsetImport, scopes};
+use crate::fix::search::Search;
+use crate::fix::{errors, size};
+use crate::graph::{GraphId, Model, scopes};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Phase, Rule, Safety};
@@ -46,59 +47,28 @@ fn run(editor: &mut Editor, cx: &mut Context) -> Result<bool, Vec<Finding>> {
 /// Nodes without an equivalent that is legal at the target.
 pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<Finding>> {
     let Context { options, rules, report, .. } = cx;
-    let is_other = !target::target(&editor.model().opsets, options.opset).is_source
-        || target::has_other_functions(editor.model(), options.opset);
-    let converts = is_other || !options.targets.is_empty();
-    let phases: &[Phase] = match (options.optimize, converts) {
-        (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
-        (true, false) => &[Phase::Simplify, Phase::Explore],
-        (false, true) => &[Phase::Convert],
-        (false, false) => return Ok(Rewritten::default()),
+    let operators = repair::operators(editor.model());
+    let Some(search) = Search::new(editor.model(), operators, options, rules) else {
+        return Ok(Rewritten::default());
     };
-    // With target runtimes, the opset limits no rule: a runtime may support its own operators at every opset.
-    let opset = target::target(&editor.model().opsets, options.opset).opset("");
-    let limit = opset.filter(|_| options.targets.is_empty());
-    let reach = rules.within_reach(repair::operators(editor.model()), phases, limit);
-    let all = chosen_rules(&reach, options);
-    let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
-    let cleanup = cleanup(options, converts);
     let mut findings = Vec::new();
     editor.analyses();
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
-        let mut target = target::target(imports(editor.model(), graph), options.opset);
-        target.profiles = kernels::profiles(options, is_other);
-        if target.profiles.is_empty() {
-            target.added = kernels::onnxruntime();
-        }
-        let pricing = options.optimize.then_some(&options.pricing);
-        let task = extract::Task {
-            target: &target,
-            simplify: &simplify,
-            all: &all,
-            pricing,
-            explains: options.explains,
-            cleanup,
-        };
-        let AnalysisView { model, facts, uses } =
-            if is_other { editor.stale_analyses() } else { editor.graph_analyses(graph) };
+        let target = search.target(editor.model(), graph, options);
+        let view = if search.is_other { editor.stale_analyses() } else { editor.graph_analyses(graph) };
+        let AnalysisView { model, facts, uses } = view;
         if target.is_source && errors::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
         }
-        for rule in reach.iter().filter(|rule| is_held_back(rule, options)) {
+        for rule in search.reach.iter().filter(|rule| is_held_back(rule, options)) {
             let host = PlainHost::new(model, graph, facts, uses);
             if rule.directions().any(|direction| !matcher::find(&host, direction).matches.is_empty()) {
                 let (code, name) = (&rule.code, &rule.name);
                 report.note(format!("rule {code} {name} matches, but is unsafe: --unsafe-fixes applies it"));
             }
         }
-        let mut done = extract::run(model, graph, facts, uses, &task);
-        if !matches!(done, extract::Done::Planned { .. }) && target.profiles.len() != options.targets.len() {
-            // The preferred runtime may have no kernel for a node of the result: try again without the preference.
-            let target = Target { profiles: options.targets.clone(), ..target.clone() };
-            done = extract::run(model, graph, facts, uses, &extract::Task { target: &target, ..task });
-        }
-        match done {
+        match search.run(view, graph, &target, options) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
                 findings.extend(errors::findings(model, graph, &target, &blockers));
@@ -119,7 +89,7 @@ pub fn rewrite(editor: &mut Editor, cx: &mut Context) -> Result<Rewritten, Vec<F
     if findings.is_empty() {
         return Ok(rewritten);
     }
-    if let Some(note) = left_out(&reach, options) {
+    if let Some(note) = left_out(&search.reach, options) {
         findings.iter_mut().for_each(|finding| finding.notes.push(note.clone()));
     }
     Err(findings)
@@ -133,44 +103,6 @@ fn inner_first(model: &Model) -> Vec<GraphId> {
         graphs.extend(scopes::nested(model, root).into_iter().rev());
     }
     graphs
-}
-
-/// Returns the opset imports of a graph: those of its function, or of the model.
-fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
-    match model.function_of(graph) {
-        Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
-        _ => &model.opsets,
-    }
-}
-
-/// Returns the cleanup steps to run: the selected ones or, in a conversion without optimization, all.
-///
-/// A conversion also runs steps that are not selected, except for merging: a legal result may need them.
-fn cleanup(options: &Options, converts: bool) -> extract::Cleanup {
-    let is_selected = |code: RuleId| !options.optimize || options.selection.contains(code.code);
-    let is_needed = |code: RuleId| converts || is_selected(code);
-    extract::Cleanup {
-        folds_constants: converts || is_selected(CONSTANT_RESULT) && options.fold_limit > 0,
-        merges_nodes: is_selected(REPEATED_NODE),
-        drops_outputs: is_needed(UNUSED_OUTPUT),
-        drops_dead_nodes: is_needed(DEAD_NODE),
-    }
-}
-
-/// Returns the rules that may run: exact and rounding ones, and unsafe ones if enabled.
-/// Conversion rules need not be selected, but explicitly ignored ones are left out. Without
-/// target runtimes, rules that add operators of a specific runtime are left out.
-fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
-    let wanted = |rule: &&Rule| {
-        let selected = match rule.phase {
-            Phase::Convert => !options.selection.ignores(&rule.code),
-            _ => options.selection.contains(&rule.code),
-        };
-        let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
-        let allowed = !options.targets.is_empty() || !rule.is_for_a_runtime();
-        selected && safe && allowed && !rule.is_lint_only()
-    };
-    rules.iter().copied().filter(wanted).collect()
 }
 
 /// Returns true if a user's rule is selected, but does not run because it requires `--unsafe-fixes`.
