@@ -149,8 +149,9 @@ impl Node {
 
     /// Returns the reason why the node's side effects are unknown, if they are.
     pub fn is_opaque(&self) -> Option<&'static str> {
-        let is_foreign =
-            self.op.aten().is_none() && self.op.name.ends_with('_') && !self.op.name.ends_with("__");
+        // The module `operator` has functions such as `and_`, which write nothing.
+        let is_own = self.op.aten().is_some() || &*self.op.namespace == "_operator";
+        let is_foreign = !is_own && self.op.name.ends_with('_') && !self.op.name.ends_with("__");
         match () {
             () if self.outputs.is_empty() => Some("it has no outputs, and its side effects are unknown"),
             () if self.writes_out() => Some("it writes into an argument"),
