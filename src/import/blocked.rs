@@ -8,7 +8,7 @@ use super::refusal;
 use crate::diag::finding::Anchor;
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
-use crate::torch::{NodeId, Op, Trace};
+use crate::torch::{Node, NodeId, Op, Trace};
 
 /// Reports that a program writes into one of its inputs.
 pub fn written_input(name: &str) -> Finding {
@@ -30,7 +30,7 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     let mut finding =
         rule_ids::NOT_CONVERTIBLE.finding(format!("`{}` is not supported: {why}", node.op), place);
     finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
-    finding.help(instead(&node.op))
+    finding.help(instead(trace, node))
 }
 
 /// Reports that a region of `torch.vmap` cannot be converted.
@@ -43,24 +43,57 @@ pub fn region(trace: &Trace, nodes: &[NodeId], why: &str) -> Finding {
     finding.help("apply the function to the whole batch instead of to each sample")
 }
 
-/// Returns the help text for an operator that cannot be converted.
-fn instead(op: &Op) -> String {
-    match (op.aten(), op.in_place_of()) {
-        (Some("batch_norm" | "instance_norm"), _) => {
+/// Advice for an operator without alternatives.
+const OTHER_OPERATOR: &str =
+    "replace the operator by supported ones, or supply a lowering rule with `--rules`";
+
+/// Operators that PyTorch offers only in place.
+const ONLY_IN_PLACE: [&str; 10] = [
+    "bernoulli",
+    "cauchy",
+    "copy",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "normal",
+    "random",
+    "uniform",
+    "zero",
+];
+
+/// Returns the help text for a node whose effects cannot be converted.
+fn instead(trace: &Trace, node: &Node) -> String {
+    let op = &node.op;
+    match op.in_place_of() {
+        None if trains(trace, node) => {
             "call `.eval()` before exporting: updates of running statistics are not supported".to_owned()
         }
-        (_, Some(functional)) if !functional.starts_with('_') => {
+        Some(functional) if ONLY_IN_PLACE.contains(&functional) => "write into a `clone()`".to_owned(),
+        Some(functional) if !functional.starts_with('_') && !functional.ends_with("set") => {
             format!("use the out-of-place `{functional}`, or write into a `clone()`")
         }
-        (Some(_), _) => {
-            "replace the operator by supported ones, or supply a lowering rule with `--rules`".to_owned()
-        }
-        (None, _) if &*op.namespace == "prim" => {
+        _ if &*op.namespace == "prim" && matches!(&*op.name, "If" | "Loop") => {
             "remove the Python control flow, or convert a traced or `torch.export` program, which has none"
                 .to_owned()
         }
-        (None, _) => format!("supply a lowering rule for `{op}` with `--rules`"),
+        _ => other_operator(op),
     }
+}
+
+/// Returns the help text for an operator that no rule lowers.
+fn other_operator(op: &Op) -> String {
+    match op.aten().is_some() || &*op.namespace == "prim" {
+        true => OTHER_OPERATOR.to_owned(),
+        false => format!("supply a lowering rule for `{op}` with `--rules`"),
+    }
+}
+
+/// Returns true if a node is a normalization in training mode.
+fn trains(trace: &Trace, node: &Node) -> bool {
+    let flags = ["training", "use_input_stats"];
+    let mut given =
+        node.inputs.iter().filter(|input| input.name.as_deref().is_some_and(|name| flags.contains(&name)));
+    given.any(|flag| trace.bool(&flag.argument) != Some(false))
 }
 
 /// Returns the findings about nodes that no rule lowers: one for each operator, line and cause.
@@ -85,9 +118,10 @@ pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Findin
             Some(origin) => at(trace, origin, &why),
             None => program(&why),
         };
+        let other = node.map(|node| other_operator(&node.op));
+        finding.help = one.advice.map(str::to_owned).or(other).or(finding.help);
         if let Some(reason) = &one.reason {
             finding = finding.note(reason.note());
-            finding.help = reason.help().map(str::to_owned).or(finding.help);
         }
         findings.push(finding);
     }

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::advice::Refused;
 use super::imported::Imported;
 use super::refusal::Reason;
 use crate::diag::rule_ids::CONSTANT_RESULT;
@@ -27,6 +28,8 @@ pub struct Left {
     pub has_rule: bool,
     /// The failed condition that keeps a rule from lowering the node, if there is one.
     pub reason: Option<Reason>,
+    /// A change of the arguments after which a rule lowers the node.
+    pub advice: Option<&'static str>,
 }
 
 /// Lowers every live node.
@@ -82,7 +85,10 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
             };
             let Some(mut patch) = found else {
                 let reason = rules.and_then(|rules| Reason::new(&host, rules, id));
-                left.push(Left { node: id, has_rule: rules.is_some(), reason });
+                let refused =
+                    |rules| Refused { model, graph, facts: &facts, uses: &uses, rules, node: id }.advice();
+                let advice = rules.and_then(|rules| refused(rules));
+                left.push(Left { node: id, has_rule: rules.is_some(), reason, advice });
                 continue;
             };
             for (value, array) in empty {

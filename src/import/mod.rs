@@ -5,6 +5,7 @@
 //! (`functionalization`). Rules of the phase `lower` then lower each node to ONNX (`lower`). Nodes that
 //! cannot be lowered are reported at their Python line (`blocked`).
 
+mod advice;
 mod alias;
 mod argument;
 mod blocked;

@@ -50,24 +50,6 @@ impl Reason {
         let because = if facts.is_empty() { String::new() } else { format!(", but {facts}") };
         format!("rule {} requires `{}`{because}", self.rule, self.condition)
     }
-
-    /// Returns advice on how to meet the failed condition, if the facts that it uses suggest any.
-    pub fn help(&self) -> Option<&'static str> {
-        let is_about = |names: &[&str]| {
-            self.saw.iter().any(|(fact, _)| names.iter().any(|name| fact.starts_with(&format!("{name}("))))
-        };
-        if is_about(&["dtype"]) && !is_about(&["rank", "dim", "numel"]) {
-            return Some("cast the operands to another dtype, such as `x.float()`, before the call");
-        }
-        let is_unknown = |(fact, value): &(String, Option<String>)| {
-            let is_size =
-                ["dim(", "numel(", "shape(", "is_static("].iter().any(|name| fact.starts_with(name));
-            is_size && value.as_ref().is_none_or(|value| value != "true" && value.parse::<i64>().is_err())
-        };
-        self.saw.iter().any(is_unknown).then_some(
-            "export the program with static sizes for these axes, or supply a lowering rule with `--rules`",
-        )
-    }
 }
 
 /// Describes the arguments of a call: "`input` is torch.uint8[1, 3, 4, 4], `size` is [8, 8]".

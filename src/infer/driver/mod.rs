@@ -80,6 +80,16 @@ impl Facts {
         self.symbols.is_free(symbol)
     }
 
+    /// Replaces the facts of some values.
+    pub fn replaced(mut self, values: impl IntoIterator<Item = (ValueId, Fact)>) -> Self {
+        for (value, fact) in values {
+            if let Some(known) = self.facts.get_mut(value.index()) {
+                *known = fact;
+            }
+        }
+        self
+    }
+
     /// Returns the declared size that replaces an invented symbol, if any.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.symbols.called(symbol)
