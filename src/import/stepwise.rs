@@ -9,7 +9,7 @@ use super::builder::{Builder, tensor_type};
 use super::part::Part;
 use crate::graph::{AttrValue, Attribute, DeclaredDim, Dimension, ElemType, Tensor, Type, TypeKind, ValueId};
 use crate::schema::aten::{self, Stage};
-use crate::torch::{Argument, Node};
+use crate::torch::{Argument, Node, User};
 
 /// Largest number of steps that are unrolled.
 const UNROLLED: i64 = 16;
@@ -47,7 +47,9 @@ impl Builder<'_> {
         let matrix = called.inputs.get(matrix(op)).copied().flatten().ok_or("its matrix is missing")?;
         let name = |stage: Stage| format!("{}{}", stage.prefix(), called.op);
         let start = self.aten(&name(Stage::Start), called.inputs.clone(), called.attrs.clone(), ty.clone());
-        let step = name(Stage::Step);
+        // The steps of an operator with `info` find the first zero pivot, which few programs read.
+        let plain = called.op.strip_suffix("_ex").filter(|_| !self.reads_last(node));
+        let step = format!("{}{}", Stage::Step.prefix(), plain.unwrap_or(&called.op));
         // QR of a square matrix: the last row has no element to clear.
         let is_square = rows.fixed() == columns.fixed();
         let count = count.map(|count| if op == "linalg_qr" && is_square { count - 1 } else { count });
@@ -67,6 +69,15 @@ impl Builder<'_> {
             self.define(of, Part::Real, value);
         }
         Ok(true)
+    }
+
+    /// Returns true if the program reads the last result of a node, except in checks.
+    fn reads_last(&self, node: &Node) -> bool {
+        let users = node.outputs.last().map(|&last| &self.trace.value(last).users);
+        users.into_iter().flatten().any(|user| match user {
+            User::Node(user) => !self.trace.node(*user).is_check(),
+            User::Output(_) => true,
+        })
     }
 
     /// Adds a Loop with as many steps as the matrix has rows or columns, whichever are fewer.
