@@ -93,9 +93,13 @@ fn is_at(source: &Source, fault: &Fault) -> bool {
     match &fault.kind {
         FaultKind::Condition | FaultKind::Alternative(None) => true,
         FaultKind::Alternative(Some(pattern)) => source.text.contains(&format!("pattern {pattern}(")),
-        FaultKind::Attribute(name) => text.starts_with(name),
+        // `@axis` stands for `axis = @axis`.
+        FaultKind::Attribute(name) => text.trim_start_matches('@').starts_with(name),
+        // A constant of a function that an expression calls has the position of the call.
         FaultKind::Constant(written) => {
-            text == written || number(text).is_some_and(|found| number(written) == Some(found))
+            let is_call = text.starts_with(|first: char| first.is_ascii_lowercase()) && text.ends_with(')');
+            let is_equal = number(text).is_some_and(|found| number(written) == Some(found));
+            text == written || is_call || is_equal
         }
     }
 }
