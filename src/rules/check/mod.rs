@@ -196,6 +196,9 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Opt
         let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
         let mut expansions = alternatives::expand(&matched, entries.match_span(), library, faults)?;
         expansions.partial.attrs.extend(absent);
+        if expansions.all.len() > 1 {
+            expansions.partial.attrs.extend(choice.names().cloned());
+        }
         for Combination { statements: matched, alternatives } in &expansions.all {
             // An alternative without the operator variable is equal for all operators, so it is checked once.
             let key = combinations::parts(matched);
@@ -289,7 +292,7 @@ fn direction(
     let errors_before = faults.errors();
     scope.is_of_equalities =
         matches!(entries.phase, Some(Phase::Simplify | Phase::Explore | Phase::Convert | Phase::Prove));
-    let mut steps = choice.bind(scope);
+    let mut steps = choice.bind(matched, partial, scope);
     let pattern::Nodes { nodes, conditions } = pattern::nodes(matched, entries.match_span(), scope, faults);
     steps.extend(conditions);
     let absent = scope.bind_absent(partial);

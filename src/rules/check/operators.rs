@@ -14,6 +14,7 @@ use crate::rules::syntax::ast::{ExprAstKind, Statement};
 use crate::schema;
 
 use super::Faults;
+use super::combinations::Partial;
 use super::entries::Entries;
 use super::scope::Scope;
 
@@ -161,12 +162,22 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// Returns the operator variables.
+    pub fn names(&self) -> impl Iterator<Item = &'a Name> {
+        self.0.iter().map(|(name, _)| *name)
+    }
+
     /// Binds the name of each chosen operator for use in conditions and messages.
-    pub fn bind(&self, scope: &mut Scope) -> Vec<Step> {
+    /// A variable in `partial` is bound only if the pattern has a node with its operator.
+    pub fn bind(&self, matched: &[Statement], partial: &Partial, scope: &mut Scope) -> Vec<Step> {
+        let is_in_pattern =
+            |op: &Op| matched.iter().flat_map(Statement::calls).any(|call| call.op.span == op.span);
+        let is_partial = |name: &Name| partial.attrs.iter().any(|other| other.text == name.text);
         let step = |(name, op): &(&Name, &Op)| {
             let expr = Expr { kind: ExprKind::Str(op.name.text.clone()), span: name.span };
             Step::Let { var: scope.bind_unused(name), expr }
         };
-        self.0.iter().map(step).collect()
+        let bound = self.0.iter().filter(|(name, op)| is_in_pattern(op) || !is_partial(name));
+        bound.map(step).collect()
     }
 }

@@ -3,6 +3,7 @@ use crate::graph::syntax::printer::print;
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{AttrPatKind, Count, Direction, Example, Rule, Step, Term, VarId};
+use crate::rules::var::AttrVarId;
 
 /// Parses a rule with these entries, which must have no faults.
 fn rule(body: &str) -> Rule {
@@ -155,6 +156,20 @@ fn each_combination_of_alternatives_is_a_direction() {
     let expected =
         ["Div Sqrt", "Mul Div Sqrt", "Add Mul Div Sqrt", "Div Exp", "Mul Div Exp", "Add Mul Div Exp"];
     assert_eq!(directions(&rule), expected);
+}
+
+#[test]
+fn an_operator_variable_is_absent_from_other_alternatives() {
+    let rule = rule(
+        "match { y = @op in [Add, Sub] (x, x) | @left in [Mul, Div] (x, x) }
+         rewrite case { is_present(@left): @left (x, x)  else: @op (x, x) }",
+    );
+    let absent = |direction: &Direction| {
+        let name = |var: &AttrVarId| direction.attr_vars[usize::from(var.0)].name.to_string();
+        direction.absent.attrs.iter().map(name).collect::<String>()
+    };
+    assert_eq!(directions(&rule), ["Add", "Mul", "Div", "Sub"]);
+    assert_eq!(rule.forward().iter().map(absent).collect::<Vec<_>>(), ["left", "op", "op", "left"]);
 }
 
 #[test]
