@@ -2,7 +2,7 @@
 """Measures the text of the rules: `tests/rule_text.py [--pairs] [--check] [DIR]`.
 
 Prints the numbers of rules, of tokens without comments and examples, of lines over 100 characters, of rules over 40
-lines, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists the pairs of similar rules.
+lines without their docs and examples, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists the pairs of similar rules.
 `--check` fails if a figure exceeds its ceiling.
 """
 
@@ -17,7 +17,7 @@ LINE = 100
 RULE = 40
 EQUAL = 0.85
 # Lower a ceiling when a change of the rules allows it. Raise the number of tokens only for new lowerings.
-CEILINGS = {"tokens": 171650, "long lines": 0, "long rules": 25, "similar pairs": 10}
+CEILINGS = {"tokens": 171650, "long lines": 0, "long rules": 0, "similar pairs": 10}
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|\S')
 ITEM = re.compile(r"^(?:rule|fn|pattern|defaults|language)\b", re.MULTILINE)
 EXAMPLE = re.compile(r"^  (?:example|but) ", re.MULTILINE)
@@ -34,11 +34,15 @@ def items(text):
         yield body.split(None, 1)[0], body.rstrip(), docs.count("\n")
 
 
+def without_examples(body):
+    """Returns the text of an item without examples."""
+    example = EXAMPLE.search(body)
+    return body[: example.start()] + "}" if example and body.startswith("rule") else body
+
+
 def tokens(body):
     """Returns the tokens of an item, without comments and examples."""
-    example = EXAMPLE.search(body)
-    if example and body.startswith("rule"):
-        body = body[: example.start()] + "}"
+    body = without_examples(body)
     code = "\n".join(re.sub(r'#(?=(?:[^"]*"[^"]*")*[^"]*$).*', "", line) for line in body.splitlines())
     return TOKEN.findall(code)
 
@@ -67,7 +71,7 @@ def main():
             count["tokens"] += len(found)
             if keyword == "rule":
                 count["rules"] += 1
-                count["long rules"] += docs + body.count("\n") + 1 > RULE
+                count["long rules"] += without_examples(body).count("\n") + 1 > RULE
                 code = body.split(None, 2)[1]
                 # Compare bodies: code and name always differ. A built-in analysis (`detect`) has no body.
                 body_tokens = found[found.index("{") :]

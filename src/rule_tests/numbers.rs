@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::inputs::{self, Inputs, Numbers};
-use super::run::{Failure, Runtime, Unrunnable, run};
+use super::run::{Failure, Runtime, Unrunnable, intermediate, run};
 use crate::graph::syntax::dims;
 use crate::graph::{ElemType, Model};
 use crate::infer::{
@@ -28,18 +28,21 @@ pub enum Outcome {
 pub struct Claim<'r> {
     pub phase: Phase,
     pub safety: Safety,
-    /// Assumptions about inputs or constants, by name.
+    /// Assumptions about values, by name.
     pub assumptions: &'r [Assumed],
 }
 
 impl Claim<'_> {
     /// Returns whether inputs satisfy all assumptions; `None` if unknown.
     fn admits(&self, model: &Model, inputs: &Inputs) -> Option<bool> {
-        let constant = |name: &str| {
+        let computed = |name: &str| {
             let (value, _) = model.values.iter().find(|(_, value)| *value.name == *name)?;
-            infer::array(model.constant(value)?)
+            match model.constant(value) {
+                Some(constant) => infer::array(constant),
+                None => intermediate(model, inputs, value),
+            }
         };
-        let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
+        let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| computed(name));
         // An assumption about a value holds if the model has no value of this name.
         let is_there = |name: &Arc<str>| model.values.iter().any(|(_, value)| *value.name == **name);
         let holds = |assumed: &Assumed| match is_there(&assumed.value) {

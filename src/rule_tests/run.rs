@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Initial, Model, order};
+use crate::graph::{Initial, Model, ValueId, order};
 use crate::infer::{
     self,
     eval::{Array, Refusal, Val},
@@ -55,6 +55,22 @@ const LIMITS: Limits = Limits { bytes: 1 << 23, work: 1 << 27 };
 
 /// Runs the main graph. `inputs` has the inputs without defaults, by name.
 pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val>, Failure> {
+    let mut executor = executed(model, inputs)?;
+    let outputs = model.graphs[model.main].outputs.iter();
+    let outputs: Option<Vec<Val>> = outputs.map(|port| executor.value(port.value)).collect();
+    outputs.ok_or_else(|| Failure::BadInput("an output has no producer".into()))
+}
+
+/// Returns a tensor of the main graph; `None` if the run fails before it is computed.
+pub fn intermediate(model: &Model, inputs: &FxHashMap<Arc<str>, Array>, of: ValueId) -> Option<Array> {
+    match executed(model, inputs).ok()?.value(of)? {
+        Val::Tensor(tensor) => Some(Array::clone(&tensor)),
+        _ => None,
+    }
+}
+
+/// Runs all nodes of the main graph.
+fn executed<'m>(model: &'m Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Executor<'m>, Failure> {
     let graph = &model.graphs[model.main];
     let mut executor = Executor::new(model, LIMITS);
     for port in &graph.inputs {
@@ -75,6 +91,5 @@ pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val
             other => Failure::BadInput(format!("{}: {other}", op())),
         })?;
     }
-    let outputs: Option<Vec<Val>> = graph.outputs.iter().map(|port| executor.value(port.value)).collect();
-    outputs.ok_or_else(|| Failure::BadInput("an output has no producer".into()))
+    Ok(executor)
 }
