@@ -109,12 +109,17 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true if `object` is an unnamed part of a named tensor that is not itself a view.
     ///
-    /// For example, returns true for `y[0]`, but false for `row` after `row = y[0]`.
+    /// For example, returns true for `y[0]`, but false for `row` after `row = y[0]`. Returns false for the results
+    /// of other methods than `select`, such as `y.narrow(1, 0, 2)`: the exporter propagates no write through them.
     fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
         let Some(mut at) = object.filter(|object| object.kind() != "identifier") else { return false };
         while let Some(inner) =
             field(at, "value").or_else(|| field(at, "object")).or_else(|| field(at, "function"))
         {
+            let called = field(at, "function").and_then(|callee| field(callee, "attribute"));
+            if at.kind() == "call" && called.is_none_or(|name| text(name, self.source) != "select") {
+                return false;
+            }
             at = inner;
         }
         at.kind() == "identifier"
