@@ -163,6 +163,7 @@ impl<'t> Machine<'t> {
                     self.report_data_loops(data_loops);
                     self.report_stale_lists(stale_appends, &operators, &trace);
                 }
+                self.report_draws();
                 self.state_reads.clear();
                 if let Some(values) = values.filter(|_| !is_faulty) {
                     self.run_other_sizes(&model, &call, &values, args);

@@ -156,7 +156,7 @@ impl<'t> Machine<'t> {
 }
 
 /// Returns the attributes of `self` that a class sets to layers of `torch.nn`.
-fn layers_of<'s>(class: Node, source: &'s str) -> Vec<&'s str> {
+pub fn layers_of<'s>(class: Node, source: &'s str) -> Vec<&'s str> {
     let assignments = everything(class).into_iter().filter(|node| node.kind() == "assignment");
     let layer = |node: Node| {
         let (left, right) = (field(node, "left")?, field(node, "right")?);

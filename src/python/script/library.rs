@@ -187,6 +187,7 @@ impl<'t> Machine<'t> {
             return Ok(self.instance(path, vec![], true));
         }
         self.note_files(path, args);
+        self.note_draw(path, args);
         if path.contains("register_custom_op_symbolic") {
             self.has_symbolics = true;
         }

@@ -135,6 +135,8 @@ pub struct Machine<'t> {
     pub reads: Option<(Ref, FxHashSet<&'t str>)>,
     /// Reads of attributes that hold tensors, preceded by the indices of their files.
     pub state_reads: Vec<(usize, Node<'t>)>,
+    /// Calls in the running model that draw random numbers, preceded by the indices of their files.
+    pub draws: Vec<(usize, Node<'t>)>,
     /// Operators that the running model executes.
     pub operators: Vec<Operator<'t>>,
     /// Statements and calls that the running model executes.
@@ -191,6 +193,7 @@ impl<'t> Machine<'t> {
             reads: None,
             coverage: Coverage::default(),
             state_reads: vec![],
+            draws: vec![],
             operators: vec![],
             trace: vec![],
         }

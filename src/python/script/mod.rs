@@ -29,6 +29,7 @@ mod coverage;
 mod data_loops;
 mod definitions;
 mod enumerations;
+mod drawn_numbers;
 mod exceptions;
 mod export;
 mod export_call;

@@ -6,7 +6,7 @@ use super::super::syntax::{children, field, text, within};
 use super::torch::names::is_tensor_name;
 
 /// Attributes and methods of a tensor that do not depend on its elements.
-const METADATA: [&str; 14] = [
+pub const METADATA: [&str; 14] = [
     "shape",
     "dtype",
     "device",
@@ -27,7 +27,7 @@ const METADATA: [&str; 14] = [
 const CONVERSIONS: [&str; 7] = ["to", "type_as", "expand_as", "view_as", "reshape_as", "type", "cuda"];
 
 /// Functions and methods whose results depend on the elements of their arguments.
-const CARRIERS: [&str; 42] = [
+pub const CARRIERS: [&str; 42] = [
     "abs",
     "add",
     "baddbmm",
@@ -73,7 +73,7 @@ const CARRIERS: [&str; 42] = [
 ];
 
 /// Methods that overwrite their tensor without regard to its elements.
-const RESETS: [&str; 12] = [
+pub const RESETS: [&str; 12] = [
     "zero_",
     "fill_",
     "copy_",
