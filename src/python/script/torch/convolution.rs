@@ -124,6 +124,9 @@ impl<'t> Machine<'t> {
     pub fn pool(&mut self, what: &str, x: &Tensor<'t>, window: &Window, node: Node<'t>) -> Eval<'t> {
         let axes = window.kernel.len();
         self.spatial_rank(what, x, axes, node)?;
+        if what != "Unfold" {
+            self.check_padding(what, window, node)?;
+        }
         // The kernel of a pooling with one axis is converted to a number, and baked.
         if axes > 1 {
             self.note_constants(&window.kernel, node);

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Shape, Tensor};
+use super::super::tensor::{Dim, Shape, Tensor, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -24,6 +24,13 @@ impl<'t> Machine<'t> {
     /// Evaluates a lookup in a table whose rows are reduced, one bag for each row of `index`.
     pub fn embed_bags(&mut self, index: &Tensor<'t>, table: &Tensor<'t>, node: Node<'t>) -> Eval<'t> {
         self.look_up("EmbeddingBag", index, table, node)?;
+        if let Some(shape) = index.shape.as_ref().filter(|shape| !matches!(shape.len(), 1 | 2)) {
+            let message =
+                format!("`EmbeddingBag` expects 1 or 2 axes, gets {}: shape {}", shape.len(), shown(shape));
+            let fault =
+                Fault { kind: "ValueError", ..Fault::shape(message, "merge axes: `x.flatten(0, 1)`") };
+            return Err(self.fault(node, fault));
+        }
         // The offsets of a flat index determine the number of bags.
         let shape = match index.shape.as_deref() {
             Some([bags, _]) => vec![*bags, table.dim(1)],

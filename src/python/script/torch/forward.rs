@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
-use super::super::tensor::{Dim, Tensor, differ, shown};
+use super::super::tensor::{DType, Dim, Tensor, differ, shown};
 use super::super::unsupported::PROJECTED;
 use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
@@ -82,6 +82,13 @@ impl<'t> Machine<'t> {
             Value::Tensor(weight) => Some(weight),
             _ => None,
         };
+        if let Some(weight) = &weight
+            && (name.contains("BatchNorm") || matches!(name, "GroupNorm" | "LayerNorm"))
+            && (x.dtype, weight.dtype) == (Some(DType::Float64), Some(DType::Float32))
+            && x.device.as_deref() == Some("cpu")
+        {
+            self.same_dtype(name, &[x, weight], node)?;
+        }
         match (name, weight) {
             ("Linear" | "LazyLinear", Some(weight)) => {
                 let result = self.linear("Linear", x, &weight, node)?;
@@ -120,8 +127,12 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         if name.contains("BatchNorm") || name.contains("InstanceNorm") || name == "GroupNorm" {
+            // Without parameters and statistics, the number of channels is free.
+            let has_weights =
+                ["weight", "running_mean"].iter().any(|name| self.setting(layer, name).tensor().is_some());
             let channels =
                 self.setting(layer, "num_features").int().or(self.setting(layer, "num_channels").int());
+            let channels = channels.filter(|_| has_weights);
             let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
             return self.channel_norm(name, x, channels, axes, node);
         }
@@ -139,6 +150,9 @@ impl<'t> Machine<'t> {
         }
         if matches!(name, "TransformerDecoderLayer" | "TransformerDecoder" | "Transformer") {
             return self.decoder(layer, name, x, args);
+        }
+        if let Some(result) = self.module_call(layer, name, args) {
+            return result;
         }
         if name.contains("Pool") {
             return self.pool_layer(layer, name, x, args);
@@ -172,19 +186,13 @@ impl<'t> Machine<'t> {
             "Hardswish",
             "Hardsigmoid",
             "Hardtanh",
-            "Softmax",
-            "LogSoftmax",
-            "Softmin",
-            "Softmax2d",
             "LogSigmoid",
-            "PReLU",
             "RReLU",
             "Threshold",
             "Tanhshrink",
             "Hardshrink",
             "Softshrink",
             "FeatureAlphaDropout",
-            "LocalResponseNorm",
         ];
         if same.contains(&name) {
             return Ok(Value::Tensor(Rc::new(self.dense(x))));
@@ -202,37 +210,6 @@ impl<'t> Machine<'t> {
                     self.setting(layer, "unflattened_size"),
                 ];
                 self.operator("unflatten", &Args::of(node, parts))
-            }
-            "Upsample" | "UpsamplingBilinear2d" | "UpsamplingNearest2d" => {
-                let parts = vec![
-                    Value::Tensor(x.clone()),
-                    self.setting(layer, "size"),
-                    self.setting(layer, "scale_factor"),
-                ];
-                self.operator("interpolate", &Args::of(node, parts))
-            }
-            "PixelShuffle" => {
-                let parts = vec![Value::Tensor(x.clone()), self.setting(layer, "upscale_factor")];
-                self.operator("pixel_shuffle", &Args::of(node, parts))
-            }
-            "Unfold" => {
-                let names = ["kernel_size", "dilation", "padding", "stride"];
-                let parts = names.map(|name| self.setting(layer, name));
-                let parts = std::iter::once(Value::Tensor(x.clone())).chain(parts).collect();
-                self.operator("unfold", &Args::of(node, parts))
-            }
-            "GLU" => {
-                let parts = vec![Value::Tensor(x.clone()), self.setting(layer, "dim")];
-                self.operator("glu", &Args::of(node, parts))
-            }
-            "ZeroPad2d" | "ReflectionPad2d" | "ReplicationPad2d" | "ConstantPad2d" | "ZeroPad1d"
-            | "ConstantPad1d" | "ReflectionPad1d" | "ReplicationPad1d" => {
-                let axes = if name.ends_with("2d") { 4 } else { 2 };
-                let padding = self.setting(layer, "padding");
-                let padding = self.sizes(&padding, axes).into_iter().map(Value::size).collect();
-                let mode = if name.starts_with("Reflection") { "reflect" } else { "" };
-                let parts = vec![Value::Tensor(x.clone()), Value::tuple(padding), Value::str(mode)];
-                self.operator("pad", &Args::of(node, parts))
             }
             _ => Ok(Value::Unknown),
         }

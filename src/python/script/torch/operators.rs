@@ -16,7 +16,7 @@ const KEEPING: &str = "
     abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
     hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
     feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
-    cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax
+    cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax softmax2d
     conj positive renorm bernoulli";
 
 /// Element-wise functions of one tensor whose result is floating-point.
@@ -114,6 +114,9 @@ impl<'t> Machine<'t> {
             }
             _ => {}
         }
+        if let Some(result) = self.broadcast_loss(name, args) {
+            return result;
+        }
         let binary = BINARY.contains(&name);
         if binary || COMPARISONS.contains(&name) && name != "logical_not" {
             let left = args.get(0, "input").cloned().unwrap_or_default();
@@ -140,6 +143,7 @@ impl<'t> Machine<'t> {
             _ => None,
         };
         self.check_dtypes(name, x, args)?;
+        self.check_shapes(name, x, args)?;
         let lists = |list: &str| list.split_whitespace().any(|known| known == name);
         if lists(KEEPING) || lists(FLOATING) || matches!(name, "logical_not" | "isnan" | "isinf" | "isfinite")
         {
@@ -369,7 +373,7 @@ impl<'t> Machine<'t> {
                 if let (Some(shape), Some(at)) = (&mut shape, at)
                     && let Some(size) = shape.get_mut(at)
                 {
-                    *size = size.map(|size| size / 2);
+                    *size = self.halved(x, at, node)?;
                 }
                 Ok(self.made(shape, x.dtype, &[x]))
             }

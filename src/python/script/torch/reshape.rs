@@ -101,7 +101,9 @@ impl<'t> Machine<'t> {
             return Ok(self.viewed(x, Some(vec![Some(1)])));
         }
         if start > end {
-            return Ok(Value::Unknown);
+            let message =
+                format!("`flatten` gets the first axis {start}, which is after the last axis {end}");
+            return Err(self.fault(node, Fault::shape(message, "pass the first axis before the last")));
         }
         let mut sizes = shape[..start].to_vec();
         sizes.push(numel(&shape[start..=end]));
