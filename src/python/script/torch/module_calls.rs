@@ -6,7 +6,7 @@ use super::super::calls::Args;
 use super::super::machine::{Eval, Machine};
 use super::super::value::Value;
 
-/// Layers, the functions that they call, and the attributes that they pass as arguments of the same names.
+/// Layers, the functions that they call, and the attributes that they pass by name.
 const CALLS: [(&str, &str, &[&str]); 25] = [
     ("Softmax", "softmax", &["dim"]),
     ("LogSoftmax", "log_softmax", &["dim"]),
