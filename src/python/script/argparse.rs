@@ -100,6 +100,24 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
+    /// Returns true if a call of `parse_args` gets arguments besides those of the script, or unknown ones.
+    fn has_command_line(&self, args: &Args<'t>) -> bool {
+        let sets = ["sys.argv = ", "sys.argv=", "sys.argv +=", "sys.argv.", "sys.argv[1:] =", "\"argv\""];
+        if self.files.iter().any(|file| sets.iter().any(|code| file.text.contains(code))) {
+            return true;
+        }
+        let node = args.positional.first().and_then(|(_, node)| *node);
+        let named = || args.keywords.iter().find(|(name, ..)| &**name == "args").and_then(|(.., node)| *node);
+        match args.get(0, "args") {
+            None | Some(Value::None) => false,
+            // A script is linted as if it was called without arguments.
+            Some(_) if node.or_else(named).is_some_and(|node| self.text(node).starts_with("sys.argv[")) => {
+                false
+            }
+            Some(given) => self.items(given).is_none_or(|items| !items.is_empty()),
+        }
+    }
+
     /// Returns the namespace that a parser fills with its defaults.
     fn namespace(&mut self, parser: &Value<'t>, args: &Args<'t>) -> Value<'t> {
         let parser = parser.object().and_then(|object| match self.heap.get(object) {
@@ -114,6 +132,9 @@ impl<'t> Machine<'t> {
         let defaults: Vec<(&str, Value<'t>)> = defaults.collect();
         if let Some(given) = args.get(1, "namespace").cloned() {
             self.forget(&given);
+            return Value::Unknown;
+        }
+        if self.has_command_line(args) {
             return Value::Unknown;
         }
         let is_open = parser.open || args.open;

@@ -129,6 +129,10 @@ impl<'t> Machine<'t> {
             |flag: Option<bool>, not: bool| flag.map_or(Value::Unknown, |flag| Value::Bool(flag != not));
         match operator.as_str() {
             "is" | "is not" => return Ok(negated(self.is_same(left, right), operator == "is not")),
+            "in" | "not in" if let Value::Tensor(tensor) = right => {
+                self.coverage.read(self.file(), node, tensor.memory);
+                return Ok(Value::Unknown);
+            }
             "in" | "not in" => return Ok(negated(self.contains(right, left), operator == "not in")),
             _ => {}
         }
@@ -176,6 +180,8 @@ impl<'t> Machine<'t> {
                 each.iter().all(Option::is_some).then_some(true)
             }
             (Value::Name(a), Value::Name(b)) => (a == b).then_some(true),
+            // A path, which differs from its text, is represented by it.
+            (Value::Str(a), Value::Str(b)) if a == b && a.contains(['/', '.']) && self.has_paths() => None,
             (Value::Object(a), Value::Object(b)) if self.is_member(left) && self.is_member(right) => {
                 Some(a == b)
             }

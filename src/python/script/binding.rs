@@ -126,7 +126,8 @@ impl<'t> Machine<'t> {
         let (own, others) = self.own_decorators(decorators);
         let mut function = self.function(definition, &others);
         if let Some(command) = self.command(&function, &others)? {
-            return Ok(command);
+            // A decorator of the script may add options.
+            return Ok(if own.is_empty() { command } else { Value::Unknown });
         }
         for decorator in own.into_iter().rev() {
             function = match &function {

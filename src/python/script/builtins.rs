@@ -315,7 +315,8 @@ impl<'t> Machine<'t> {
                 Object::Dict(_) => Some(class.path()? == "dict"),
                 _ => None,
             },
-            (Value::Str(_), Value::Name(path)) => Some(&**path == "str"),
+            // A path is represented by its text.
+            (Value::Str(_), Value::Name(path)) => (!self.has_paths()).then_some(&**path == "str"),
             (Value::Int(_), Value::Name(path)) => Some(&**path == "int"),
             (Value::Bool(_), Value::Name(path)) => Some(matches!(&**path, "bool" | "int")),
             (Value::Float(_), Value::Name(path)) => Some(&**path == "float"),

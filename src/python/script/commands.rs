@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field};
+use super::super::syntax::{children, field, text};
 use super::binding::ParameterKind;
 use super::calls::Args;
 use super::machine::{Eval, Machine, Stop};
@@ -27,11 +27,11 @@ impl<'t> Machine<'t> {
         match path {
             "fire.Fire" => {
                 let component = args.get(0, "component").cloned()?;
-                Some(self.run_command(&component, args))
+                Some(self.run_command(&component, false, args))
             }
             "typer.run" => {
                 let function = args.get(0, "function").cloned()?;
-                Some(self.run_command(&function, args))
+                Some(self.run_command(&function, true, args))
             }
             APPLICATION => Some(Ok(self.instance(APPLICATION, vec![], true))),
             "typer.Option" | "typer.Argument"
@@ -67,7 +67,7 @@ impl<'t> Machine<'t> {
                 Some(self.invoke(&function?, &given))
             }
             APPLICATION => match function? {
-                function @ Value::Function(_) => Some(self.run_command(&function, args)),
+                function @ Value::Function(_) => Some(self.run_command(&function, true, args)),
                 _ => None,
             },
             _ => None,
@@ -78,7 +78,18 @@ impl<'t> Machine<'t> {
     ///
     /// They may come from the call, from `sys.argv`, from the environment and from a dictionary of defaults.
     fn has_arguments(&self, args: &Args<'t>, count: usize) -> bool {
-        let sources = ["argv", "envvar", "default_map", "environ[", "monkeypatch", "callback", "parser="];
+        let sources = [
+            "argv",
+            "envvar",
+            "default_map",
+            "environ[",
+            "monkeypatch",
+            "callback",
+            "parser=",
+            "cls=",
+            "context_settings",
+            "no_args_is_help",
+        ];
         args.open
             || args.positional.len() > count
             || args.keywords.iter().any(|(name, ..)| !["standalone_mode", "prog_name"].contains(&&**name))
@@ -86,14 +97,23 @@ impl<'t> Machine<'t> {
     }
 
     /// Runs a function with its defaults; parameters without a default are unknown.
-    fn run_command(&mut self, function: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+    ///
+    /// `typer`, which `converts` defaults to the types of the parameters, may change them.
+    fn run_command(&mut self, function: &Value<'t>, converts: bool, args: &Args<'t>) -> Eval<'t> {
         let Value::Function(known) = function else { return Ok(Value::Unknown) };
         self.coverage.is_partial = true;
         let parameters = self.parameters_in(known).unwrap_or_default();
         let mut given = Args::none(args.node);
         for parameter in parameters {
             let is_named = matches!(parameter.kind, ParameterKind::Positional | ParameterKind::KeywordOnly);
-            if is_named && parameter.default.is_none() {
+            let kept = known.defaults.iter().find(|(name, _)| *name == parameter.name);
+            let is_kept = match (parameter.annotation.filter(|_| converts), kept) {
+                (Some(annotation), Some((_, value))) => {
+                    is_of_type(value, text(annotation, self.source(known.file)))
+                }
+                (_, kept) => kept.is_some(),
+            };
+            if is_named && !(is_kept && parameter.default.is_some()) {
                 given.keywords.push((parameter.name.into(), Value::Unknown, None));
             }
         }
@@ -120,12 +140,14 @@ impl<'t> Machine<'t> {
                 Some("click.option" | "click.argument") if call.kind() == "call" => {
                     let args = self.arguments(call)?;
                     let is_option = callee.path() == Some("click.option");
-                    let Some(option) = option(&args, is_option) else { return Ok(None) };
+                    let Some(option) = option(&args, is_option) else { return Ok(Some(Value::Unknown)) };
                     options.push(option);
                 }
                 _ => {
                     self.note_application(name, function);
-                    return Ok(None);
+                    // Another decorator may add options to a command.
+                    let is_command = decorators.iter().any(|one| self.text(*one).contains("click."));
+                    return Ok(is_command.then_some(Value::Unknown));
                 }
             }
         }
@@ -151,6 +173,19 @@ impl<'t> Machine<'t> {
         };
         self.set_attribute(&object, "command", command);
     }
+}
+
+/// Returns true if a value has the type of an annotation, which may be `Annotated`.
+fn is_of_type(value: &Value, annotation: &str) -> bool {
+    let inner = annotation.rsplit("Annotated[").next().unwrap_or(annotation);
+    let name = inner.split(',').next().unwrap_or(inner).trim();
+    matches!(
+        (name, value),
+        ("int", Value::Int(_))
+            | ("float", Value::Float(_))
+            | ("bool", Value::Bool(_))
+            | ("str", Value::Str(_))
+    )
 }
 
 /// Returns true if the type of an option keeps a value.

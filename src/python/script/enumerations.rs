@@ -23,8 +23,14 @@ impl<'t> Machine<'t> {
             return;
         }
         let mut members: Vec<(Value<'t>, Value<'t>)> = vec![];
+        let changes = ["value", "name", "__new__", "__init__", "__getattribute__"];
+        let is_changed = names.iter().any(|(name, _)| changes.contains(&&**name));
         for (name, value) in names {
             if name.starts_with('_') || !value.is_plain() && !matches!(value, Value::Tuple(_)) {
+                continue;
+            }
+            if is_changed {
+                *value = Value::Unknown;
                 continue;
             }
             // Equal values have one member.

@@ -7,6 +7,7 @@ use tree_sitter::Node;
 use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
 use super::heap::Object;
+use super::library::EXIT_STACK;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::statements::{Flow, Step};
 use super::value::{Function, Value};
@@ -55,12 +56,9 @@ impl<'t> Machine<'t> {
     /// Runs the body of the `with` statement that entered the current frame.
     fn run_context(&mut self, value: Value<'t>) -> Eval<'t> {
         let Some(mut frame) = self.frames.pop() else { return Ok(Value::Unknown) };
-        let (body, target) = match frame.yields.take() {
-            Some(Yields::Body(body, target)) => (body, target),
-            _ => (None, None),
-        };
+        let Some(Yields::Body(with, next, target)) = frame.yields.take() else { return Ok(Value::Unknown) };
         let bound = target.map_or(Ok(()), |target| self.assign(target, value));
-        let ended = bound.and_then(|()| body.map_or(Ok(Flow::Next), |body| self.block(body)));
+        let ended = bound.and_then(|()| self.with_items(with, next));
         let (done, result) = match ended {
             Ok(flow) => (flow, Ok(Value::None)),
             Err(stop) => (Flow::Next, Err(stop)),
@@ -70,10 +68,10 @@ impl<'t> Machine<'t> {
         result
     }
 
-    /// Runs a `with` statement whose only item is a call of a context of the script; `None` for others.
-    pub fn with_generator(&mut self, node: Node<'t>, clause: Option<Node<'t>>) -> Option<Step<'t>> {
-        let items = children(clause?);
-        let [item] = items[..] else { return None };
+    /// Runs a `with` statement from the item `at` on, if that is a call of a context of the script.
+    ///
+    /// Returns `None` for other items.
+    pub fn with_generator(&mut self, node: Node<'t>, at: usize, item: Node<'t>) -> Option<Step<'t>> {
         let value = field(item, "value")?;
         let (call, target) = match value.kind() {
             "as_pattern" => {
@@ -95,7 +93,7 @@ impl<'t> Machine<'t> {
             Ok(args) => args,
             Err(stop) => return Some(Err(stop)),
         };
-        self.entering = Some(Yields::Body(field(node, "body"), target));
+        self.entering = Some(Yields::Body(node, at + 1, target));
         self.entered = None;
         let result = self.invoke(&callee, &args);
         self.entering = None;
@@ -121,7 +119,11 @@ impl<'t> Machine<'t> {
     /// Returns true if a context may end an exception in its body.
     pub fn may_swallow(&self, context: &Value<'t>) -> bool {
         let instance = context.object().and_then(|object| self.heap.instance(object));
-        let Some(class) = instance.and_then(|instance| instance.class.object()) else { return false };
+        let Some(class) = instance.and_then(|instance| instance.class.object()) else {
+            let is_stack = instance.is_some_and(|instance| instance.class.path() == Some(EXIT_STACK));
+            let swallows = |text: &str| text.contains("suppress") || text.to_lowercase().contains("raises");
+            return (is_stack || instance.is_none()) && self.files.iter().any(|file| swallows(&file.text));
+        };
         let Some(leave) = self.context_method(context, "__exit__") else {
             return self.library_bases(&Value::Object(class)).iter().any(|base| base.path().is_none());
         };

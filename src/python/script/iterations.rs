@@ -120,11 +120,38 @@ impl<'t> Machine<'t> {
             [first, second] => {
                 first == left
                     && self.is_read(second, false)
+                    && !self.changes_before(assignment, expression, second)
                     && loops(first).map(|one| one.id()).eq(loops(second).map(|one| one.id()))
                     && around(second).find(is_scope) == Some(scope)
             }
             _ => false,
         }
+    }
+
+    /// Returns true if code between an assignment and a later node may change the value of an expression.
+    fn changes_before(&self, assignment: Node<'t>, expression: Node<'t>, later: Node<'t>) -> bool {
+        let names = |node: Node<'t>| -> Vec<&'t str> {
+            let all = everything(node).into_iter().filter(|node| node.kind() == "identifier");
+            all.map(|node| self.text(node)).collect()
+        };
+        let own = names(expression);
+        let mut statement = assignment.parent().and_then(|statement| statement.next_named_sibling());
+        while let Some(next) = statement {
+            if next.byte_range().contains(&later.start_byte()) {
+                // The body of a loop runs between two items.
+                return next.kind() == "for_statement"
+                    && everything(next).into_iter().any(|node| {
+                        matches!(node.kind(), "assignment" | "augmented_assignment")
+                            && field(node, "left")
+                                .is_some_and(|left| names(left).iter().any(|name| own.contains(name)))
+                    });
+            }
+            if names(next).iter().any(|name| own.contains(name)) || self.calls_others(next, expression) {
+                return true;
+            }
+            statement = next.next_named_sibling();
+        }
+        true
     }
 
     /// Evaluates code that runs later, or never: it reports nothing, and its result is unknown.

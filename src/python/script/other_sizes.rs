@@ -46,6 +46,11 @@ impl<'t> Machine<'t> {
         f64::from_bits(self.taken(Taken::Float, node, number.to_bits().cast_signed()).cast_unsigned())
     }
 
+    /// Returns the sizes of an array that NumPy creates; a replay returns those of the run on the example.
+    pub fn fixed_sizes(&mut self, sizes: Vec<Dim>, node: Node<'t>) -> Vec<Dim> {
+        sizes.into_iter().map(|size| size.map(|size| self.taken(Taken::Number, node, size))).collect()
+    }
+
     /// Records a reshape with an inferred size after the first one.
     ///
     /// If the first size is constant, such a reshape mixes samples or fails at another batch size.

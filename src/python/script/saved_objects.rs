@@ -17,6 +17,25 @@ use crate::diag::rule_ids;
 const PERMITS: [&str; 6] =
     ["safe_globals", "WEIGHTS_ONLY", "weights_only_load", "__reduce", "__getstate__", "copyreg"];
 
+/// Code that may write a file, besides `torch.save`.
+const WRITERS: [&str; 15] = [
+    "open(",
+    "shutil",
+    "subprocess",
+    "os.system",
+    "os.replace",
+    "os.rename",
+    ".rename(",
+    "link(",
+    "urlretrieve",
+    "download",
+    "requests",
+    "extract",
+    "unpack",
+    "write_bytes",
+    "dump",
+];
+
 impl<'t> Machine<'t> {
     /// Evaluates `torch.save(value, path)`.
     pub fn save(&mut self, args: &Args<'t>) -> Value<'t> {
@@ -88,7 +107,10 @@ impl<'t> Machine<'t> {
     /// Returns the file of a condition such as `not os.path.exists(path)`.
     pub fn missing_file(&mut self, condition: Node<'t>) -> Option<Rc<str>> {
         // Another call may have written the file before.
-        let writes = |text: &str| text.matches("torch.save").count() + usize::from(text.contains("open("));
+        let writes = |text: &str| {
+            let others = WRITERS.iter().filter(|code| text.contains(*code)).count();
+            text.matches("save").count() + others
+        };
         if self.files.iter().map(|file| writes(&file.text)).sum::<usize>() != 1 {
             return None;
         }

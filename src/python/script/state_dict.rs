@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tree_sitter::Node;
+
 use super::super::syntax::{everything, field, text};
 use super::calls::Args;
 use super::faults::Fault;
@@ -62,7 +64,7 @@ const CHANGES: [&str; 8] = [
 ];
 
 /// Code that may set the parameters of a model.
-const SETTERS: [&str; 12] = [
+const SETTERS: [&str; 17] = [
     "backward",
     "optim",
     ".data",
@@ -75,6 +77,11 @@ const SETTERS: [&str; 12] = [
     "to_parameters",
     "init.",
     "pretrained",
+    "numpy()",
+    "copyto",
+    "_parameters",
+    "_modules",
+    "set_submodule",
 ];
 
 /// Maximum depth of modules whose state is followed.
@@ -177,6 +184,9 @@ impl<'t> Machine<'t> {
         self.files.iter().any(|file| {
             SETTERS.iter().any(|code| file.text.contains(code))
                 || everything(file.tree.root_node()).into_iter().any(|node| {
+                    if matches!(node.kind(), "assignment" | "augmented_assignment") {
+                        return field(node, "left").is_some_and(|left| sets_part(left, &file.text));
+                    }
                     let name = field(node, "attribute").filter(|_| node.kind() == "attribute");
                     let name = name.map_or("", |name| text(name, &file.text));
                     name.ends_with('_') && !name.starts_with('_') && name != "requires_grad_"
@@ -259,5 +269,17 @@ impl<'t> Machine<'t> {
             return Err(self.fault(args.node, fault));
         }
         Ok(self.instance(LOADED_KEYS, vec![], true))
+    }
+}
+
+/// Returns true for targets such as `model.head`, `layer.weight[:]` and `state[name][...]`.
+fn sets_part(target: Node, source: &str) -> bool {
+    match target.kind() {
+        "attribute" => field(target, "object").is_none_or(|object| text(object, source) != "self"),
+        "subscript" => {
+            field(target, "value").is_none_or(|value| value.kind() != "identifier")
+                || field(target, "subscript").is_none_or(|key| matches!(key.kind(), "slice" | "ellipsis"))
+        }
+        _ => false,
     }
 }

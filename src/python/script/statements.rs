@@ -52,7 +52,7 @@ impl<'t> Machine<'t> {
             "if_statement" => return self.if_statement(node),
             "for_statement" => return self.for_statement(node),
             "while_statement" => return self.while_statement(node),
-            "with_statement" => return self.with_statement(node),
+            "with_statement" => return self.with_items(node, 0),
             "try_statement" => return self.try_statement(node),
             "match_statement" => return self.match_statement(node),
             "function_definition" => {
@@ -191,36 +191,31 @@ impl<'t> Machine<'t> {
         ["version", "hasattr(", "signature(", "find_spec("].iter().any(|word| text.contains(word))
     }
 
-    fn with_statement(&mut self, node: Node<'t>) -> Step<'t> {
+    /// Runs a `with` statement from the item `at` on.
+    pub fn with_items(&mut self, node: Node<'t>, at: usize) -> Step<'t> {
         let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
-        if let Some(flow) = self.with_generator(node, clause) {
+        let item = clause.and_then(|clause| children(clause).get(at).copied());
+        let Some((item, value)) = item.and_then(|item| Some((item, field(item, "value")?))) else {
+            return field(node, "body").map_or(Ok(Flow::Next), |body| self.block(body));
+        };
+        if let Some(flow) = self.with_generator(node, at, item) {
             return flow;
         }
         let active = self.contexts.len();
-        for item in clause.map(children).unwrap_or_default() {
-            let Some(value) = field(item, "value") else { continue };
-            if value.kind() == "as_pattern" {
-                let parts = children(value);
-                let context = parts.first().map(|part| self.evaluate(*part)).transpose()?.unwrap_or_default();
-                let target = field(value, "alias").and_then(|alias| children(alias).first().copied());
-                let entered = self.enter_context(&context, value)?;
-                self.contexts.push(context);
-                if let Some(target) = target {
-                    self.assign(target, entered)?;
-                }
-            } else {
-                let context = self.evaluate(value)?;
-                self.enter_context(&context, value)?;
-                self.contexts.push(context);
-            }
+        let is_named = value.kind() == "as_pattern";
+        let code = if is_named { children(value).first().copied() } else { Some(value) };
+        let context = self.evaluate_optional(code)?;
+        let entered = self.enter_context(&context, value)?;
+        self.contexts.push(context);
+        let target = field(value, "alias").filter(|_| is_named);
+        if let Some(target) = target.and_then(|alias| children(alias).first().copied()) {
+            self.assign(target, entered)?;
         }
-        let swallows = clause.is_some_and(|clause| {
-            let text = self.text(clause);
-            text.contains("suppress(") || text.to_lowercase().contains("raises")
-        });
-        let swallows = swallows || self.contexts[active..].iter().any(|context| self.may_swallow(context));
-        let ended = field(node, "body").map_or(Ok(Flow::Next), |body| self.block(body));
+        let text = self.text(item);
+        let swallows = text.contains("suppress(") || text.to_lowercase().contains("raises");
+        let ended = self.with_items(node, at + 1);
         let left = self.contexts.split_off(active.min(self.contexts.len()));
+        let swallows = swallows || left.iter().any(|context| self.may_swallow(context));
         if ended.is_ok() {
             for context in left.iter().rev() {
                 self.leave_context(context, node)?;
@@ -269,7 +264,15 @@ impl<'t> Machine<'t> {
         if !matches!(literal.kind(), "string" | "integer" | "true" | "false" | "none") {
             return None;
         }
+        // A negative number is a sign and a number.
+        if self.text(literal) != self.text(pattern).trim() {
+            return None;
+        }
         let value = self.evaluate(literal).ok()?;
+        // `case True` compares by identity.
+        if matches!(value, Value::Bool(_)) && !matches!(subject, Value::Bool(_)) {
+            return None;
+        }
         self.equal(subject, &value)
     }
 

@@ -28,7 +28,9 @@ impl<'t> Machine<'t> {
                 },
                 "interpolation" => {
                     let value = self.evaluate_optional(field(part, "expression"))?;
-                    let is_plain = field(part, "type_conversion").is_none();
+                    // The text of such a member depends on the release of Python.
+                    let is_member = matches!(value, Value::Str(_)) && self.has_text_members();
+                    let is_plain = field(part, "type_conversion").is_none() && !is_member;
                     let specification = field(part, "format_specifier");
                     match self.interpolated(&value, part, specification).filter(|_| is_plain) {
                         Some(shown) => text.push_str(&shown),
@@ -51,6 +53,17 @@ impl<'t> Machine<'t> {
             }
         }
         Ok(Value::str(&whole))
+    }
+
+    /// Returns true if a text of the script may be a path of `pathlib`.
+    pub fn has_paths(&self) -> bool {
+        self.files.iter().any(|file| file.text.contains("pathlib"))
+    }
+
+    /// Returns true if a text of the script may be a member of an enumeration that derives from `str`.
+    fn has_text_members(&self) -> bool {
+        let has = |text: &str| text.contains("str, Enum") || text.contains("str, enum.Enum");
+        self.files.iter().any(|file| has(&file.text))
     }
 
     /// Calls a method of a string.

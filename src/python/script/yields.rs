@@ -19,8 +19,8 @@ pub enum Yields<'t> {
     Items(Items<'t>, u32),
     /// The loop over a generator.
     Loop(Box<Body<'t>>),
-    /// The body and the target of a `with` statement, until the context yields to it.
-    Body(Option<Node<'t>>, Option<Node<'t>>),
+    /// A `with` statement and the place of the next item, until the context yields to it; and its target.
+    Body(Node<'t>, usize, Option<Node<'t>>),
     /// The result of the body.
     Done(Flow<'t>),
 }

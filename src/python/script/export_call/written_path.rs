@@ -11,7 +11,7 @@ use super::check::{Check, Words};
 use super::value_node;
 
 /// Code that moves or reads files without their paths.
-const MOVERS: [&str; 14] = [
+const MOVERS: [&str; 17] = [
     "shutil",
     "os.rename",
     "os.replace",
@@ -26,6 +26,9 @@ const MOVERS: [&str; 14] = [
     "log_model",
     "mock",
     "push_to_hub",
+    "with_suffix",
+    "+ \".onnx\"",
+    "+ '.onnx'",
 ];
 
 impl<'t> Check<'_, '_, 't> {

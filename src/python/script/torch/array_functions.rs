@@ -13,7 +13,7 @@ use super::numpy::{numpy_dtype, of_arrays};
 /// Functions that keep the shape and the dtype of an array of floats.
 const KEEPING: &str = "
     abs absolute fabs square negative positive sign round around rint floor ceil trunc nan_to_num flip flipud fliplr
-    roll sort copy cumsum cumprod conj real";
+    roll sort copy cumsum cumprod conj real triu tril";
 
 /// Functions that keep the shape of an array, and give float64 for integers.
 const FLOATING: &str = "
@@ -21,7 +21,7 @@ const FLOATING: &str = "
     radians degrees sinc";
 
 /// Keyword arguments that are followed.
-const KEYWORDS: [&str; 16] = [
+const KEYWORDS: [&str; 17] = [
     "fill_value",
     "axis",
     "dtype",
@@ -38,6 +38,7 @@ const KEYWORDS: [&str; 16] = [
     "axis2",
     "reps",
     "repeats",
+    "k",
 ];
 
 /// Reductions of an array.
@@ -46,6 +47,16 @@ const REDUCTIONS: &str = "mean std var median sum prod min max amin amax nanmean
 /// Returns true if a list has a word.
 fn lists(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
+}
+
+/// Returns true for a function of random numbers that returns a Python number, because it gets no size.
+pub fn is_drawn_number(name: &str, args: &Args) -> bool {
+    let at = match name {
+        "random.random" | "random.random_sample" | "random.standard_normal" => 0,
+        "random.uniform" | "random.normal" | "random.randint" | "random.integers" => 2,
+        _ => return false,
+    };
+    matches!(args.get(at, "size"), None | Some(Value::None))
 }
 
 impl<'t> Machine<'t> {
@@ -70,7 +81,7 @@ impl<'t> Machine<'t> {
             // Further positional arguments are the array for the result, or its dtype.
             let most = match name {
                 "cumsum" | "cumprod" | "roll" => 2,
-                "flip" | "round" | "around" | "sort" | "copy" => 1,
+                "flip" | "round" | "around" | "sort" | "copy" | "triu" | "tril" => 1,
                 _ => 0,
             };
             if args.positional.len() > most {
@@ -78,7 +89,14 @@ impl<'t> Machine<'t> {
             }
             let given = if is_sum { args.get(1, "dtype") } else { args.keyword("dtype") };
             let dtype = given.map_or(array.dtype.filter(|_| is_float), numpy_dtype);
-            let is_flat = is_sum && array.rank() != Some(1) && args.get(0, "axis").is_none();
+            // The triangle of a vector is a matrix.
+            if matches!(name, "triu" | "tril") && array.rank().is_none_or(|rank| rank < 2) {
+                return None;
+            }
+            let axis = args.get(0, "axis");
+            let is_flat = array.rank() != Some(1)
+                && (is_sum && axis.is_none()
+                    || (is_sum || name == "sort") && axis.is_some_and(|axis| axis.int().is_none()));
             return if is_flat { None } else { plain(self, dtype) };
         }
         if lists(FLOATING, name) {
@@ -227,6 +245,10 @@ impl<'t> Machine<'t> {
             ("hstack", Some(_)) => Some(1),
             _ => return Value::Unknown,
         };
+        // With `axis=None`, the result is flat.
+        if axis.is_none() {
+            return Value::Unknown;
+        }
         let is_new_axis = name == "stack" || name == "vstack" && rank == Some(1);
         let mut dtype = match args.keyword("dtype") {
             Some(dtype) => numpy_dtype(dtype),

@@ -10,6 +10,7 @@ use super::super::machine::{Eval, Machine};
 use super::super::record::Taken;
 use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
+use super::array_functions::is_drawn_number;
 use super::methods::{ARRAY, number};
 
 /// Class of the random generators of NumPy.
@@ -21,6 +22,9 @@ impl<'t> Machine<'t> {
         let by_size = |machine: &Self, at: usize, named: &str| {
             args.get(at, named).and_then(|size| machine.shape_of(size))
         };
+        if is_drawn_number(name, args) {
+            return Value::Unknown;
+        }
         let (shape, dtype): (Option<Vec<Dim>>, Option<DType>) = match name {
             "random.rand" | "random.randn" => {
                 (Some(args.positional.iter().map(|(value, _)| value.int()).collect()), Some(DType::Float64))
@@ -167,6 +171,7 @@ impl<'t> Machine<'t> {
     }
 
     fn array(&mut self, shape: Option<Vec<Dim>>, dtype: Option<DType>, args: &Args<'t>) -> Value<'t> {
+        let shape = shape.map(|shape| self.fixed_sizes(shape, args.node));
         let mut tensor = self.tensor(shape, dtype, Some(Rc::from("cpu")));
         tensor.origin = Some((self.file(), args.node));
         self.instance(ARRAY, vec![("tensor", Value::Tensor(Rc::new(tensor)))], true)
