@@ -1,9 +1,11 @@
 //! Built-in functions of Python, and functions of `math`.
 
+use tree_sitter::Node;
+
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report::{self, Decision, Piece, Steps};
-use super::syntax::{Arguments, field, text};
+use super::syntax::{Arguments, bare, children, field, text};
 use super::value::{Origin, Tensor, Value};
 use crate::diag::Applicability;
 
@@ -25,6 +27,12 @@ impl<'t> Interpreter<'t> {
                 self.reduction(name, &value.clone(), call)
             }
             ("abs", Some(Value::Tensor(tensor))) => Value::Tensor(self.result(&[tensor])),
+            ("round", Some(_))
+                if call.arguments.positional.first().is_some_and(|argument| self.holds_size(*argument)) =>
+            {
+                self.say(call.node, report::rounded_size(text(call.node, self.source)));
+                Value::Number(None)
+            }
             ("abs" | "round", Some(size @ Value::Size(_))) => self.computed_size(self.has_fraction(size)),
             ("abs" | "round" | "pow", Some(Value::Taken)) => Value::Taken,
             ("abs" | "round" | "pow" | "len", _) => Value::Number(None),
@@ -45,6 +53,16 @@ impl<'t> Interpreter<'t> {
             ("super", _) => self.parent(),
             _ => Value::Unknown,
         }
+    }
+
+    /// Returns true for a size of a shape, and for arithmetic on one, which are tensors while tracing.
+    fn holds_size(&mut self, node: Node<'t>) -> bool {
+        let node = bare(node);
+        if node.kind() == "binary_operator" {
+            return children(node).into_iter().any(|side| self.holds_size(side));
+        }
+        let value = self.look_at(node);
+        self.is_of_shape(&value)
     }
 
     /// Evaluates `isinstance(x, …)` for a tensor.

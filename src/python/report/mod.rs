@@ -26,8 +26,9 @@ pub use indices::{
 };
 pub use values::{
     array_meets_tensor, array_output, copied, dictionary_output, fraction_made_number, from_numpy,
-    is_size_fraction, item, numpy_function, one_hot, overflow, promotion, python_operator, random_numbers,
-    size_made_number, sizes_copied, string_output, tensor_data, to_numpy, training,
+    is_rounded_size, is_size_fraction, item, numpy_function, one_hot, overflow, promotion, python_operator,
+    random_numbers, rounded_size, size_made_number, sizes_copied, string_output, tensor_data, to_numpy,
+    training,
 };
 
 /// A finding without its location.

@@ -81,6 +81,23 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
     }
 }
 
+/// Note for a size that Python rounds.
+const OF_ROUND: &str = "sizes are tensors while tracing, and `round` of a tensor raises a TypeError";
+
+/// Returns the finding about `round(x.shape[1] * 0.5)`.
+pub fn rounded_size(call: &str) -> Words {
+    Words {
+        message: format!("`{call}` rounds a size, which raises while tracing"),
+        note: OF_ROUND,
+        ..fraction_made_number(call, None)
+    }
+}
+
+/// Returns true if a finding is about a size that Python rounds.
+pub fn is_rounded_size(finding: &Finding) -> bool {
+    *finding.code == *rule_ids::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_ROUND)
+}
+
 /// Note for a number that both exporters fix to its value for the example input.
 const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
                            fractional size is fixed to that of the example input";

@@ -9,6 +9,24 @@ use super::super::syntax::{field, line, one_line, text};
 use super::machine::Machine;
 use super::record::{Record, SizeOrigin, Taken};
 
+/// Parts of the names of functions that take sizes.
+const SIZED: [&str; 14] = [
+    "view",
+    "reshape",
+    "flatten",
+    "expand",
+    "repeat",
+    "tile",
+    "broadcast",
+    "zeros",
+    "ones",
+    "full",
+    "empty",
+    "rand",
+    "split",
+    "range",
+];
+
 impl<'t> Machine<'t> {
     /// Reports numbers that are constants in a traced graph although their axis is dynamic.
     ///
@@ -49,7 +67,12 @@ impl<'t> Machine<'t> {
                         "compute the whole axis at once, or use a layer that exports as one operator",
                     )
                 }
-                Taken::Float if !(scales_scores || differs) || self.keeps_scripts(*file) => continue,
+                Taken::Float
+                    if !(scales_scores || differs || is_cut(*node, self.source(*file)))
+                        || self.keeps_scripts(*file) =>
+                {
+                    continue;
+                }
                 Taken::Number | Taken::Float => (
                     rule_ids::BAKED_SHAPE,
                     format!(
@@ -97,9 +120,12 @@ impl<'t> Machine<'t> {
         let message = format!("`{what}` works only for the sizes of the example, but an axis is dynamic");
         let mut finding =
             rule_ids::BAKED_SHAPE.at(Level::Error).finding(message, Place::Source(place.clone()));
-        finding = finding
-            .note(format!("at another size, {}", failure.message))
-            .help("take sizes from the tensor: `x.shape[0]`, `x.flatten(1)`, `-1` for one axis");
+        let code = format!("{what} {}", place.code.as_deref().unwrap_or_default());
+        let has_sizes = SIZED.iter().any(|name| code.contains(name));
+        finding = finding.note(format!("at another size, {}", failure.message)).help(match has_sizes {
+            true => "take sizes from the tensor: `x.shape[0]`, `x.flatten(1)`, `-1` for one axis",
+            false => "declare only axes dynamic at which the model runs with other sizes",
+        });
         if let Some(failed) = failed.filter(|failed| (&failed.file, failed.line) != (&place.file, place.line))
         {
             finding = finding.related(Place::Source(failed), "fails here");
@@ -183,6 +209,14 @@ impl<'t> Machine<'t> {
     }
 }
 
+/// Returns true if the next call around an expression makes it an integer, as in `int(math.log2(n))`.
+fn is_cut(node: Node, source: &str) -> bool {
+    let list = node.parent().filter(|list| list.kind() == "argument_list");
+    let call = list.and_then(|list| list.parent()).filter(|call| call.kind() == "call");
+    let callee = call.and_then(|call| field(call, "function")).map_or("", |callee| text(callee, source));
+    matches!(callee, "int" | "math.floor" | "math.ceil" | "round")
+}
+
 /// Returns the help for a number that Python takes from a size.
 fn help_at(node: Node, source: &str) -> &'static str {
     let calls = std::iter::successors(node.parent(), Node::parent)
@@ -194,6 +228,11 @@ fn help_at(node: Node, source: &str) -> &'static str {
     let has = |words: &[&str]| names.iter().any(|name| words.contains(name));
     if has(&["range"]) {
         "use `torch.arange`, which keeps the length dynamic, instead of `range`"
+    } else if node.kind() == "call" && callee(node).ends_with(".prod") {
+        "use `math.prod`, which multiplies the sizes themselves, without `int`"
+    } else if node.kind() == "call" && (callee(node).starts_with("np.") || callee(node).starts_with("numpy."))
+    {
+        "create the tensor with PyTorch: `torch.ones`, `torch.arange`"
     } else if names.iter().any(|name| name.contains("_pool") || name.contains("Pool")) {
         "reduce the whole axis with `amax` or `mean`, or pool with `F.adaptive_max_pool1d(x, 1)`"
     } else if has(&["interpolate", "Upsample"]) {

@@ -72,6 +72,16 @@ impl Coverage {
         self.is_partial |= !is_followed;
     }
 
+    /// Returns true if an export certainly ran the statement at a line.
+    pub fn certainly_runs(&self, root: Node, line: u32, lines: &[&str]) -> bool {
+        let row = line.saturating_sub(1) as usize;
+        let Some(code) = lines.get(row) else { return false };
+        let at = Point { row, column: code.len() - code.trim_start().len() };
+        let mut around = std::iter::successors(root.named_descendant_for_point_range(at, at), Node::parent);
+        let statement = around.find(|node| node.kind().ends_with("_statement"));
+        statement.is_some_and(|statement| self.has_certainly_run(0, statement))
+    }
+
     /// Returns true if exports run the function around a line, but never the statement in it.
     ///
     /// `line` is 1-based, and `lines` are all lines of the script. Returns false if [`Coverage::is_partial`] is true.

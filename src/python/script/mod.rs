@@ -88,7 +88,7 @@ use crate::diag::{Finding, Level, RuleId, rule_ids};
 use crate::source::SourceFiles;
 
 use super::program::Program;
-use super::report::{is_size_branch, is_validation};
+use super::report::{is_rounded_size, is_size_branch, is_validation};
 
 use machine::Machine;
 
@@ -140,6 +140,12 @@ pub fn lint(script: &str, tree: Tree, program: &Program, path: &str, sources: &S
 pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &str) {
     raise_reads(findings, outcome);
     let lines: Vec<&str> = text.lines().collect();
+    for finding in findings.iter_mut().filter(|finding| is_rounded_size(finding)) {
+        let line = finding.source.as_ref().map_or(0, |source| source.line);
+        if outcome.way == Some(Way::Tracing) && outcome.coverage.certainly_runs(root, line, &lines) {
+            finding.level = Level::Error;
+        }
+    }
     for finding in findings.iter_mut().filter(|finding| finding.level > Level::Info) {
         let line = finding.source.as_ref().map_or(0, |source| source.line);
         if outcome.coverage.passes_by(root, line, &lines) {

@@ -2,7 +2,7 @@
 
 use crate::diag::{Finding, Level, RuleId, rule_ids};
 
-use super::super::super::report::{is_size_branch, is_size_fraction};
+use super::super::super::report::{is_rounded_size, is_size_branch, is_size_fraction};
 use super::super::machine::Machine;
 use super::request::{Exporter, Request};
 
@@ -58,6 +58,9 @@ pub fn adjust(findings: &mut Vec<Finding>, way: Way) {
     let is = |finding: &Finding, rule: &RuleId| *finding.code == *rule.code;
     let is_traced_only =
         |finding: &Finding| TRACED_ONLY.iter().any(|rule| is(finding, rule)) && !is_size_fraction(finding);
+    if way != Way::Tracing {
+        findings.retain(|finding| !is_rounded_size(finding));
+    }
     match way {
         Way::Tracing => {}
         Way::Script => {

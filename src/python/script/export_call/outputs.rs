@@ -24,6 +24,9 @@ impl<'t> Check<'_, '_, 't> {
             );
             return;
         }
+        if *outputs == Value::None && self.returns_nothing() {
+            return;
+        }
         self.unused_inputs();
         let mut tensors = vec![];
         if add_tensors(self.machine, outputs, |_| false, &mut tensors, 0).is_some() && !tensors.is_empty() {
@@ -32,6 +35,34 @@ impl<'t> Check<'_, '_, 't> {
         }
         self.output_order();
         self.input_order();
+    }
+
+    /// Reports a `forward` of the script without `return`, whose file has no output.
+    fn returns_nothing(&mut self) -> bool {
+        let function = self.request.model().cloned().and_then(|model| self.machine.forward_function(&model));
+        let Some(body) = function.as_ref().and_then(|function| field(function.node, "body")) else {
+            return false;
+        };
+        let ends = |node: &Node<'t>| match node.kind() {
+            "return_statement" => children(*node).first().is_some_and(|value| value.kind() != "none"),
+            kind => matches!(kind, "yield" | "raise_statement"),
+        };
+        if within(body).iter().any(ends) {
+            return false;
+        }
+        let is_refused = self.request.exporter == Exporter::Tracing
+            && self.names("output_names").is_some_and(|names| !names.is_empty());
+        let note = match is_refused {
+            true => "the exporter raises a RuntimeError: there are more `output_names` than outputs",
+            false => "a model without outputs computes nothing",
+        };
+        let node = self.request.call.node;
+        self.say(
+            Words::new(EXAMPLE_TYPE, node, "`forward` returns nothing, so the model has no output")
+                .note(note)
+                .help("end `forward` with `return` and the result"),
+        );
+        true
     }
 
     /// Reports `input_names` that give a parameter of `forward` the name of another parameter.

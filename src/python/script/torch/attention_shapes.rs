@@ -105,7 +105,11 @@ impl<'t> Machine<'t> {
             let expected = [sizes.batch, sizes.keys];
             // Tracing reinterprets a mask with as many elements, instead of raising.
             let counts = numel(shape).zip(numel(&expected));
-            if counts.is_some_and(|(given, expected)| given != expected) {
+            let is_long = |size: &Dim| size.is_some_and(|size| size > 1);
+            let is_turned = shape.len() == 2 && shape[0] == sizes.keys && shape[1] == sizes.batch;
+            if is_turned && shape.iter().all(is_long)
+                || counts.is_some_and(|(given, expected)| given != expected)
+            {
                 self.same_mask(name, padding.1, shape, &expected, args)?;
             }
         }

@@ -134,6 +134,9 @@ impl<'t> Machine<'t> {
                 self.setting(layer, "num_features").int().or(self.setting(layer, "num_channels").int());
             let channels = channels.filter(|_| has_weights);
             let axes = name.chars().rev().nth(1).and_then(|digit| digit.to_digit(10));
+            if name.contains("BatchNorm") && self.setting(layer, "training") == Value::Bool(true) {
+                self.check_batch_norm(name, x, node)?;
+            }
             return self.channel_norm(name, x, channels, axes, node);
         }
         if matches!(name, "LSTM" | "GRU" | "RNN") {

@@ -1,9 +1,12 @@
 //! Arguments for which the constructors of layers raise.
 
+use tree_sitter::Node;
+
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::heap::Object;
 use super::super::machine::{Machine, Stop};
+use super::super::tensor::{Tensor, shown};
 use super::super::value::Value;
 
 /// A refused argument: the exception, the message and the help.
@@ -35,6 +38,20 @@ const HEADS: [(&str, &str, &str); 4] = [
 const WHOLE: &str = "divide with `//`, or convert the size with `int(…)`";
 
 impl<'t> Machine<'t> {
+    /// Reports a batch with one value for each channel, of which a batch norm in training has no variance.
+    pub fn check_batch_norm(&self, name: &str, x: &Tensor<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let Some(shape) = x.shape.as_ref().filter(|shape| shape.len() >= 2) else { return Ok(()) };
+        if shape.iter().enumerate().any(|(axis, size)| axis != 1 && *size != Some(1)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{name}` in training mode expects more than 1 value for each channel, gets the shape {}",
+            shown(shape)
+        );
+        let help = "call `model.eval()` before, or pass a batch of 2 samples or more";
+        Err(self.fault(node, Fault { kind: "ValueError", ..Fault::shape(message, help) }))
+    }
+
     /// Reports an argument for which the constructor of a layer certainly raises.
     ///
     /// The attributes of `layer` are the arguments.
