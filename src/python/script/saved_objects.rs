@@ -109,7 +109,7 @@ impl<'t> Machine<'t> {
         // Another call may have written the file before.
         let writes = |text: &str| {
             let others = WRITERS.iter().filter(|code| text.contains(*code)).count();
-            text.matches("save").count() + others
+            text.matches("save(").count() + others
         };
         if self.files.iter().map(|file| writes(&file.text)).sum::<usize>() != 1 {
             return None;

@@ -49,16 +49,6 @@ fn lists(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// Returns true for a function of random numbers that returns a Python number, because it gets no size.
-pub fn is_drawn_number(name: &str, args: &Args) -> bool {
-    let at = match name {
-        "random.random" | "random.random_sample" | "random.standard_normal" => 0,
-        "random.uniform" | "random.normal" | "random.randint" | "random.integers" => 2,
-        _ => return false,
-    };
-    matches!(args.get(at, "size"), None | Some(Value::None))
-}
-
 impl<'t> Machine<'t> {
     /// Calls a function or method of NumPy whose first argument is `array`.
     ///

@@ -25,6 +25,7 @@ mod methods;
 mod module_calls;
 pub mod names;
 mod numpy;
+mod numpy_random;
 mod operators;
 mod reduce;
 mod repeats;

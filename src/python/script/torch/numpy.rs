@@ -10,8 +10,8 @@ use super::super::machine::{Eval, Machine};
 use super::super::record::Taken;
 use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
-use super::array_functions::is_drawn_number;
 use super::methods::{ARRAY, number};
+use super::numpy_random::is_drawn_number;
 
 /// Class of the random generators of NumPy.
 pub const GENERATOR: &str = "numpy.random.Generator";
