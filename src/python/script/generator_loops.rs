@@ -110,12 +110,12 @@ impl<'t> Machine<'t> {
             None => item,
         };
         let (left, body) = (state.left, state.body);
-        let mut turn = |machine: &mut Self| {
+        let turn = |machine: &mut Self| {
             machine.assign(left, item.clone())?;
             body.map_or(Ok(Flow::Next), |body| machine.block(body))
         };
         let flow = match may_have_left || is_last {
-            true => self.either(&mut turn, |_| Ok(Flow::Next)),
+            true => self.either(turn, |_| Ok(Flow::Next)),
             false => turn(self),
         };
         self.join_continued();
