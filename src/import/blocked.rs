@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::autocast;
 use super::imported::Imported;
 use super::lower::Left;
 use super::refusal;
@@ -30,7 +31,7 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     let mut finding =
         rule_ids::NOT_CONVERTIBLE.finding(format!("`{}` is not supported: {why}", node.op), place);
     finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
-    finding.help(instead(trace, node))
+    finding.help(autocast::advice(why).map_or_else(|| instead(trace, node), str::to_owned))
 }
 
 /// Reports that a region of `torch.vmap` cannot be converted.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::OPSET;
+use super::mixed::is_half;
 use super::part::{Part, part_of};
 use super::place::{SourceKeys, metadata};
 use super::writes::Writes;
@@ -40,6 +41,8 @@ pub struct Builder<'t> {
     pub part: Part,
     /// Element types and ranks of values, as far as they are known.
     pub(super) types: FxHashMap<ValueId, (Option<ElemType>, Option<usize>)>,
+    /// Whether 16-bit results of the node being lowered are declared as float32, and cast later.
+    pub(super) computes_in_float: bool,
     /// Constants made from Python numbers, which have the lowest precedence in type promotion.
     pub numbers: FxHashSet<ValueId>,
     pub writes: Writes,
@@ -83,6 +86,7 @@ impl<'t> Builder<'t> {
             imaginary: FxHashMap::default(),
             part: Part::Real,
             types: FxHashMap::default(),
+            computes_in_float: false,
             numbers: FxHashSet::default(),
             writes: Writes::default(),
             given: FxHashMap::default(),
@@ -125,7 +129,14 @@ impl<'t> Builder<'t> {
         let name =
             if part == Part::Imaginary { format!("{}_imag", said.name) } else { said.name.to_string() };
         let value = self.value(&name, Def::Missing);
-        self.declare(value, declared(&said.ty));
+        let mut ty = declared(&said.ty);
+        if let TypeKind::Tensor { elem, .. } = &mut ty.kind
+            && self.computes_in_float
+            && elem.and_then(ElemType::from_number).is_some_and(is_half)
+        {
+            *elem = Some(ElemType::Float.number());
+        }
+        self.declare(value, ty);
         value
     }
 

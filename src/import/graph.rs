@@ -78,7 +78,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Adds the nodes that compute the results of a trace node.
-    pub fn make(&mut self, node: &torch::Node) -> Result<(), String> {
+    pub(super) fn make_plain(&mut self, node: &torch::Node) -> Result<(), String> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }

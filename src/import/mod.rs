@@ -8,6 +8,7 @@
 mod advice;
 mod alias;
 mod argument;
+mod autocast;
 mod blocked;
 mod body;
 mod builder;
@@ -20,6 +21,7 @@ mod imported;
 mod interface;
 mod jit;
 mod lower;
+mod mixed;
 mod names;
 mod ops;
 mod overload;

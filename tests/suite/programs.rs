@@ -26,6 +26,7 @@ fn unsupported_programs_are_refused_with_a_reason() {
         "bytes_resized",
         "vmap_view_write",
         "vmap_random",
+        "autocast_mixed",
     ];
     for name in names {
         let (status, messages, model) = converted(&format!("{name}.pt2"));
@@ -129,6 +130,7 @@ fn lint_reports_the_refusals_of_fix() {
         "bytes_resized",
         "vmap_view_write",
         "vmap_random",
+        "autocast_mixed",
     ];
     for name in names {
         let name = format!("{name}.pt2");
