@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::writer::Writer;
 use crate::graph::dim::Dim;
-use crate::graph::{AttrValue, Attribute, GraphId, Model, NodeId, Port, ValueId, ValueInfo};
+use crate::graph::{
+    AttrValue, Attribute, ElemType, GraphId, Model, NodeId, Port, TypeKind, ValueId, ValueInfo,
+};
 use crate::infer::{Declarer, Facts};
 
 /// A scatter node with a reduction.
@@ -123,6 +125,14 @@ impl Scatter {
             }
         };
         (indices, writer.add("Reshape", &[self.updates, shape], Vec::new()))
+    }
+
+    /// Returns the dtype of the data, if it is declared.
+    pub fn elem(&self) -> Option<ElemType> {
+        match &self.info.ty.as_ref()?.kind {
+            TypeKind::Tensor { elem, .. } => elem.and_then(ElemType::from_number),
+            _ => None,
+        }
     }
 
     /// Adds nodes that combine the current elements at `indices` with their updates.

@@ -68,6 +68,9 @@ fn reductions_of_elements_become_loops() {
     vector("ScatterElements <reduction = \"max\">", "int64").check("11", false);
     vector("ScatterElements <reduction = \"min\">", "float").check("17", false);
     vector("ScatterElements <reduction = \"add\">", "float").check("13", true);
+    // ONNX Runtime sums and multiplies no unsigned integers along an axis.
+    Case { data: "5", ..vector("ScatterElements <reduction = \"add\">", "uint32") }.check("13", false);
+    vector("ScatterElements <reduction = \"mul\">", "uint64").check("13", false);
     let part = "ScatterElements <axis = -1, reduction = \"add\">";
     Case { scatter: part, elem: "float", data: "5,4", updates: "3,M" }.check("13", false);
 }
@@ -77,6 +80,7 @@ fn reductions_of_slices_become_loops() {
     let add = "ScatterND <reduction = \"add\">";
     Case { scatter: add, elem: "float", data: "N", updates: "M" }.check("13", false);
     Case { scatter: add, elem: "int64", data: "N,3", updates: "M,3" }.check("11", false);
+    Case { scatter: add, elem: "uint64", data: "5", updates: "3" }.check("13", false);
     let max = "ScatterND <reduction = \"max\">";
     Case { scatter: max, elem: "float", data: "N,K", updates: "M,K" }.check("13", true);
 }
@@ -94,4 +98,15 @@ fn reductions_without_a_loop_are_rejected() {
         assert!(ran.stderr.contains("`ScatterElements` cannot be converted"), "{}", ran.stderr);
         assert!(!ran.stderr.contains("`Loop`"), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn bfloat16_reductions_below_opset_16_are_reported_at_their_node() {
+    let max = "ScatterElements <reduction = \"max\">";
+    let model = Case { scatter: max, elem: "bfloat16", data: "N", updates: "M" }.model(false);
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &model)]);
+    let ran = sandbox.fix(&["net.onnxtxt", "--opset", "13", "-o", "out.onnxtxt"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.stderr.contains("`ScatterElements` cannot be converted to opset 13"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("`Loop`"), "{}", ran.stderr);
 }

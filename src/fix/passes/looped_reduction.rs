@@ -73,7 +73,8 @@ fn blocked(editor: &mut Editor, cx: &Context, graph: GraphId) -> Vec<Scatter> {
     match search.run(view, graph, &target, &cx.options) {
         Done::Blocked(blockers) => {
             let is_blocked = |scatter: &Scatter| blockers.iter().any(|blocker| blocker.node == scatter.node);
-            scatters.into_iter().filter(is_blocked).collect()
+            let scatters = scatters.into_iter().filter(is_blocked);
+            scatters.filter(|scatter| can_loop(scatter, &target)).collect()
         }
         Done::Unchanged | Done::Planned { .. } => Vec::new(),
     }
@@ -84,6 +85,14 @@ fn lacks_reductions(target: &Target) -> bool {
     /// First opset with all reductions.
     const COMPLETE: i64 = 18;
     !target.is_source && target.opset("").is_some_and(|opset| (FIRST..COMPLETE).contains(&opset))
+}
+
+/// Returns false if the target has no `Loop` for the dtype of the data.
+fn can_loop(scatter: &Scatter, target: &Target) -> bool {
+    /// First opset whose `Loop` carries bfloat16.
+    const BFLOAT16: i64 = 16;
+    let carries_bfloat16 = target.opset("").is_some_and(|opset| opset >= BFLOAT16);
+    scatter.steps == Some(1) || carries_bfloat16 || scatter.elem() != Some(ElemType::Bfloat16)
 }
 
 /// Replaces a node by a loop over its indices, or by a single step.
