@@ -1,6 +1,9 @@
 //! Advice about refused nodes: changes of their arguments after which a rule lowers them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::graph::dim::Symbol;
 use crate::graph::uses::Uses;
@@ -26,6 +29,8 @@ pub struct Refused<'m> {
     pub uses: &'m Uses,
     pub rules: &'m [(&'m Rule, &'m Direction)],
     pub node: NodeId,
+    /// Sizes during the trace, by the name of the symbol.
+    pub traced: &'m FxHashMap<Arc<str>, i64>,
 }
 
 impl Refused<'_> {
@@ -56,7 +61,8 @@ impl Refused<'_> {
         elems
     }
 
-    /// Returns a distinct size for each symbol of the operands and results, in the range of the symbol.
+    /// Returns a size for each symbol of the operands and results: its size during the trace, if recorded, or a
+    /// distinct size in its range.
     fn sizes(&self) -> BTreeMap<Symbol, i64> {
         let facts = self.values().map(|value| &self.facts[value]);
         let sizes = facts.filter_map(Fact::dims).flatten().flatten();
@@ -64,7 +70,8 @@ impl Refused<'_> {
             sizes.flat_map(|size| size.symbols()).map(|symbol| (symbol.clone(), 0)).collect();
         for (index, (symbol, size)) in (0..).zip(&mut found) {
             let range = self.facts.bounds.of(symbol);
-            *size = [5 + 2 * index, 4, 3, 2].into_iter().find(|&n| range.contains(n)).unwrap_or(1);
+            let guess = || [5 + 2 * index, 4, 3, 2].into_iter().find(|&n| range.contains(n)).unwrap_or(1);
+            *size = self.traced.get(symbol.name()).copied().unwrap_or_else(guess);
         }
         found
     }

@@ -29,7 +29,13 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
 
 impl<'t> Builder<'t> {
     fn finish(self) -> Imported {
-        Imported { model: self.model, origins: self.origins, remarks: self.remarks }
+        let sizes = self.trace.values.iter().filter_map(|value| value.ty.shape()).flatten();
+        let traced = sizes.filter_map(|size| match size {
+            torch::Size::Symbol { name, traced } => Some((name.clone(), (*traced)?)),
+            _ => None,
+        });
+        let traced = traced.collect();
+        Imported { model: self.model, origins: self.origins, traced, remarks: self.remarks }
     }
 
     /// Adds the nodes of a block to the current graph.

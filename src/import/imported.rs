@@ -1,5 +1,7 @@
 //! A model built from a trace, before its `aten` nodes are lowered.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::diag::Finding;
@@ -11,6 +13,8 @@ pub struct Imported {
     pub model: Model,
     /// Trace node of each node of the model.
     pub origins: FxHashMap<NodeId, torch::NodeId>,
+    /// Sizes of symbolic dimensions during the trace, by name.
+    pub traced: FxHashMap<Arc<str>, i64>,
     /// Findings about a program that can be converted.
     pub remarks: Vec<Finding>,
 }

@@ -3,6 +3,8 @@
 //! The program records the types of all values, so no rule depends on the result of another rule.
 //! Therefore, a single pass lowers all nodes.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::advice::Refused;
@@ -41,14 +43,18 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     // A graph output must be produced by a node, not an initializer.
     editor.constants = Constants::Nodes;
     editor.remove_dead_code();
-    let lowered = patches(editor.model(), rules).map(|patches| editor.apply(patches));
+    let lowered = patches(editor.model(), rules, &imported.traced).map(|patches| editor.apply(patches));
     editor.remove_dead_code();
     imported.model = editor.into_parts().0;
     lowered.map(drop)
 }
 
 /// Returns a patch for each node of a domain other than ONNX, or the nodes that no rule lowers.
-fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
+fn patches(
+    model: &Model,
+    rules: &RuleSet,
+    traced: &FxHashMap<Arc<str>, i64>,
+) -> Result<Vec<Patch>, Vec<Left>> {
     let known = by_operator(model, rules);
     // PyTorch recorded the type and shape of every value, outputs included.
     let facts = infer::infer(model, infer::Options::default());
@@ -85,8 +91,9 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
             };
             let Some(mut patch) = found else {
                 let reason = rules.and_then(|rules| Reason::new(&host, rules, id));
-                let refused =
-                    |rules| Refused { model, graph, facts: &facts, uses: &uses, rules, node: id }.advice();
+                let refused = |rules| {
+                    Refused { model, graph, facts: &facts, uses: &uses, rules, node: id, traced }.advice()
+                };
                 let advice = rules.and_then(|rules| refused(rules));
                 left.push(Left { node: id, has_rule: rules.is_some(), reason, advice });
                 continue;

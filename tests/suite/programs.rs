@@ -27,6 +27,7 @@ fn unsupported_programs_are_refused_with_a_reason() {
         "vmap_view_write",
         "vmap_random",
         "autocast_mixed",
+        "large_inverse",
     ];
     for name in names {
         let (status, messages, model) = converted(&format!("{name}.pt2"));
@@ -131,6 +132,7 @@ fn lint_reports_the_refusals_of_fix() {
         "vmap_view_write",
         "vmap_random",
         "autocast_mixed",
+        "large_inverse",
     ];
     for name in names {
         let name = format!("{name}.pt2");
