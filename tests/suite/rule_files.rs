@@ -101,7 +101,7 @@ const SHARED: &[(&str, &[&str])] = &[
         &["removed-argument", "argument-of-other-exporter", "argument-type"],
     ),
     ("src/python/script/export_call/axes.rs", &["unknown-axis-name", "axis-out-of-range", "axis-order"]),
-    ("src/python/script/export_call/inputs.rs", &["example-type", "constant-input", "overwritten-file"]),
+    ("src/python/script/export_call/inputs.rs", &["example-type", "constant-input"]),
     (
         "src/python/script/export_call/model.rs",
         &["not-a-module", "unsupported-wrapper", "autocast-export", "float64-model", "weights-left-out"],
@@ -110,6 +110,7 @@ const SHARED: &[(&str, &[&str])] = &[
     ("src/python/script/export_call/opset.rs", &["unsupported-opset"]),
     ("src/python/script/export_call/outputs.rs", &["unused-input", "output-order", "input-order"]),
     ("src/python/script/export_call/shapes.rs", &["example-size-one", "dim-range", "static-export"]),
+    ("src/python/script/export_call/written_path.rs", &["overwritten-file"]),
     ("src/python/report/control.rs", &["traced-branch"]),
     ("src/python/report/indices.rs", &["index-put-rank", "index-put-non-consecutive"]),
     ("src/python/report/values.rs", &["numpy-constant", "tensor-data"]),
