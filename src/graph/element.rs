@@ -185,6 +185,11 @@ impl ElemType {
         !self.is_integer() && !matches!(self, String | Bool | Complex64 | Complex128)
     }
 
+    /// Returns true for `float16` and `bfloat16`.
+    pub fn is_half(self) -> bool {
+        matches!(self, Float16 | Bfloat16)
+    }
+
     /// Returns true for complex types.
     pub fn is_complex(self) -> bool {
         matches!(self, Complex64 | Complex128)

@@ -61,8 +61,9 @@ impl Refused<'_> {
         elems
     }
 
-    /// Returns a size for each symbol of the operands and results: its size during the trace, if recorded, or a
-    /// distinct size in its range.
+    /// Returns a size for each symbol of the operands and results.
+    ///
+    /// This is the size during the trace, if recorded, or a distinct size in the range of the symbol.
     fn sizes(&self) -> BTreeMap<Symbol, i64> {
         let facts = self.values().map(|value| &self.facts[value]);
         let sizes = facts.filter_map(Fact::dims).flatten().flatten();

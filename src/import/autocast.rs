@@ -4,7 +4,6 @@
 //! each result, which the program records.
 
 use super::builder::Builder;
-use super::mixed::is_half;
 use super::names::Names;
 use super::part::{Part, part_of};
 use crate::graph::{ElemType, ValueId};
@@ -38,7 +37,9 @@ fn refused(why: &str) -> String {
 }
 
 impl Builder<'_> {
-    /// Adds the nodes that compute a trace node; in a region of `torch.autocast`, with casts of its operands.
+    /// Adds the nodes that compute a trace node.
+    ///
+    /// In a region of `torch.autocast`, the operands are cast.
     pub fn make(&mut self, node: &Node) -> Result<(), String> {
         let widened = self.widened(node);
         let is_widened = !widened.is_empty();
@@ -100,7 +101,7 @@ impl Builder<'_> {
         }
         if matches!(result, ElemType::Float | ElemType::Double) {
             let is_bitcast = op == "view" && &*node.op.overload == "dtype";
-            return with_result(&mut others(result).filter(|(_, elem)| is_half(*elem) && !is_bitcast));
+            return with_result(&mut others(result).filter(|(_, elem)| elem.is_half() && !is_bitcast));
         }
         let has_dtype = node.inputs.iter().any(|input| matches!(input.argument, Argument::Elem(_)));
         let keeps_dtype = floats().next().is_none() || floats().any(|(_, elem)| elem == result);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::OPSET;
-use super::mixed::is_half;
 use super::part::{Part, part_of};
 use super::place::{SourceKeys, metadata};
 use super::writes::Writes;
@@ -132,7 +131,7 @@ impl<'t> Builder<'t> {
         let mut ty = declared(&said.ty);
         if let TypeKind::Tensor { elem, .. } = &mut ty.kind
             && self.computes_in_float
-            && elem.and_then(ElemType::from_number).is_some_and(is_half)
+            && elem.and_then(ElemType::from_number).is_some_and(ElemType::is_half)
         {
             *elem = Some(ElemType::Float.number());
         }

@@ -15,11 +15,6 @@ static NORMALIZATIONS: Names = Names::new(
     _native_batch_norm_legit _native_batch_norm_legit_no_training",
 );
 
-/// Returns true for the 16-bit floating-point dtypes.
-pub(super) fn is_half(elem: ElemType) -> bool {
-    matches!(elem, ElemType::Float16 | ElemType::Bfloat16)
-}
-
 impl Builder<'_> {
     /// Returns the 16-bit operands of a normalization with float32 parameters; none for other nodes.
     pub(super) fn widened(&self, node: &Node) -> Vec<(ValueId, ElemType)> {
@@ -28,16 +23,16 @@ impl Builder<'_> {
         }
         let elem = |value: ValueId| self.trace.value(value).ty.elem();
         let read = self.trace.values_read(node);
-        let is_mixed = read.first().is_some_and(|&first| elem(first).is_some_and(is_half))
+        let is_mixed = read.first().is_some_and(|&first| elem(first).is_some_and(ElemType::is_half))
             && read.iter().any(|&value| elem(value) == Some(ElemType::Float));
-        let halves = read.into_iter().filter(|&value| is_mixed && elem(value).is_some_and(is_half));
+        let halves = read.into_iter().filter(|&value| is_mixed && elem(value).is_some_and(ElemType::is_half));
         halves.map(|value| (value, ElemType::Float)).collect()
     }
 
     /// Casts the float32 results of a node to the dtypes that the program records.
     pub(super) fn narrow_results(&mut self, node: &Node) {
         for &of in &node.outputs {
-            let elem = self.trace.value(of).ty.elem().filter(|&elem| is_half(elem));
+            let elem = self.trace.value(of).ty.elem().filter(|&elem| elem.is_half());
             let (Some(elem), Some(wide)) = (elem, self.part(of, Part::Real)) else { continue };
             let made = self.output(of, Part::Real);
             self.add(("", "Cast"), vec![Some(wide)], vec![Some(made)], vec![cast_to(elem)]);
