@@ -103,7 +103,7 @@ impl<'t> Machine<'t> {
     /// Returns true if a call of `parse_args` gets arguments besides those of the script, or unknown ones.
     fn has_command_line(&self, args: &Args<'t>) -> bool {
         let sets = ["sys.argv = ", "sys.argv=", "sys.argv +=", "sys.argv.", "sys.argv[1:] =", "\"argv\""];
-        if self.files.iter().any(|file| sets.iter().any(|code| file.text.contains(code))) {
+        if self.mentions(&sets) {
             return true;
         }
         let node = args.positional.first().and_then(|(_, node)| *node);

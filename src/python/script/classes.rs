@@ -117,10 +117,7 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a value certainly is, or contains, an object of a plain data class of the script.
     pub fn has_data_class(&self, value: &Value<'t>, depth: u32) -> bool {
-        let registers = |file: &super::files::ScriptFile| {
-            file.text.contains("pytree") || file.text.contains("register_dataclass")
-        };
-        if depth > 4 || self.files.iter().any(registers) {
+        if depth > 4 || self.mentions(&["pytree", "register_dataclass"]) {
             return false;
         }
         let instance = value.object().and_then(|object| self.heap.instance(object));

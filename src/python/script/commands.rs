@@ -93,7 +93,7 @@ impl<'t> Machine<'t> {
         args.open
             || args.positional.len() > count
             || args.keywords.iter().any(|(name, ..)| !["standalone_mode", "prog_name"].contains(&&**name))
-            || self.files.iter().any(|file| sources.iter().any(|one| file.text.contains(one)))
+            || self.mentions(&sources)
     }
 
     /// Runs a function with its defaults; parameters without a default are unknown.

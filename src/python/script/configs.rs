@@ -47,14 +47,13 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a call of PyYAML resolves scalars by the rules of YAML 1.1 alone.
     fn resolves_plain_yaml(&self, args: &Args<'t>) -> bool {
-        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
         let extends = ["add_constructor", "add_implicit_resolver", "add_multi_constructor", "YAMLObject"];
         let loader = args.get(1, "Loader").map(Value::path);
         let is_plain = loader.is_none_or(|loader| {
             let name = loader.and_then(|path| path.strip_prefix("yaml.")).unwrap_or("");
             matches!(name, "SafeLoader" | "FullLoader" | "Loader" | "UnsafeLoader" | "CSafeLoader")
         });
-        is_plain && !extends.iter().any(|code| has(code))
+        is_plain && !self.mentions(&extends)
     }
 
     /// Returns a dictionary whose entries are attributes, too; inner dictionaries are converted, as well.

@@ -37,10 +37,14 @@ impl Machine<'_> {
         })
     }
 
+    /// Returns true if the text of a file of the script contains any of these pieces of code.
+    pub fn mentions(&self, codes: &[&str]) -> bool {
+        self.files.iter().any(|file| codes.iter().any(|code| file.text.contains(code)))
+    }
+
     /// Returns true if the script may replace the result of a module by hooks or other functions.
     pub fn may_replace_forward(&self) -> bool {
-        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
-        ["_hook", "setattr(", "mock"].iter().any(|code| has(code)) || self.is_patched("forward")
+        self.mentions(&["_hook", "setattr(", "mock"]) || self.is_patched("forward")
     }
 
     /// Returns true if the script assigns to an attribute `name` of an object other than `self`.

@@ -222,7 +222,7 @@ impl<'t> Machine<'t> {
             |base: &Value<'t>| matches!(base.path(), Some("torch.nn.Module" | "object" | "abc.ABC"));
         let is_known = bases.iter().any(is_lightning)
             && bases.iter().all(|base| is_lightning(base) || is_plain(base))
-            && !self.files.iter().any(|file| HOOKS.iter().any(|hook| file.text.contains(hook)));
+            && !self.mentions(&HOOKS);
         match sample {
             Value::Tensor(tensor) if is_known => {
                 Value::Tensor(Rc::new(Tensor { device: None, ..(**tensor).clone() }))

@@ -80,9 +80,8 @@ impl<'t> Machine<'t> {
 
     /// Reports a file with a module, which `torch.load` refuses from release 2.6 on.
     fn refuse_module(&self, args: &Args<'t>) -> Result<(), Stop> {
-        let permits = |text: &str| PERMITS.iter().any(|code| text.contains(code));
         let is_explicit = args.keyword("weights_only").is_some();
-        let is_permitted = self.files.iter().any(|file| permits(&file.text)) || self.is_patched("load");
+        let is_permitted = self.mentions(&PERMITS) || self.is_patched("load");
         if is_permitted || !is_explicit && self.release < Release(2, 6) || !self.is_unconditional() {
             return Ok(());
         }

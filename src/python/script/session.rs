@@ -46,8 +46,7 @@ impl<'t> Machine<'t> {
         let model = program.object().and_then(|program| self.sessions.get(&program)).cloned();
         let path = args.get(0, "destination").cloned().unwrap_or_default();
         // The script may edit the program before it is saved.
-        let edits = |file: &super::files::ScriptFile| EDITS.iter().any(|code| file.text.contains(code));
-        let model = model.filter(|_| !self.files.iter().any(edits));
+        let model = model.filter(|_| !self.mentions(&EDITS));
         self.note_model(Some(&path), model);
     }
 

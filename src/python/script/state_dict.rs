@@ -52,7 +52,9 @@ const COMPLETE: [&str; 14] = [
 ];
 
 /// Code that may change the names or the shapes in a state dictionary.
-const CHANGES: [&str; 8] = [
+const CHANGES: [&str; 10] = [
+    "def state_dict",
+    "def load_state_dict",
     "state_dict_hook",
     "state_dict_pre_hook",
     "state_dict_post_hook",
@@ -105,12 +107,7 @@ impl<'t> Machine<'t> {
     /// Returns the parameters of a module whose names and shapes are certain.
     fn known_state(&self, module: &Value<'t>) -> Vec<(String, Rc<Tensor<'t>>)> {
         let mut found = vec![];
-        let is_changed = |text: &str| {
-            CHANGES.iter().any(|code| text.contains(code))
-                || text.contains("def state_dict")
-                || text.contains("def load_state_dict")
-        };
-        if !self.files.iter().any(|file| is_changed(&file.text)) {
+        if !self.mentions(&CHANGES) {
             self.add_state(module, "", 0, &mut found);
         }
         found

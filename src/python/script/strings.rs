@@ -57,13 +57,12 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a text of the script may be a path of `pathlib`.
     pub fn has_paths(&self) -> bool {
-        self.files.iter().any(|file| file.text.contains("pathlib"))
+        self.mentions(&["pathlib"])
     }
 
     /// Returns true if a text of the script may be a member of an enumeration that derives from `str`.
     fn has_text_members(&self) -> bool {
-        let has = |text: &str| text.contains("str, Enum") || text.contains("str, enum.Enum");
-        self.files.iter().any(|file| has(&file.text))
+        self.mentions(&["str, Enum", "str, enum.Enum"])
     }
 
     /// Calls a method of a string.

@@ -96,7 +96,7 @@ impl<'t> Check<'_, '_, 't> {
             return None;
         }
         if request.is_default("dynamic_axes") {
-            let is_marked = self.machine.files.iter().any(|file| file.text.contains("mark_dynamic"));
+            let is_marked = self.machine.mentions(&["mark_dynamic"]);
             let is_known = match request.exporter {
                 Exporter::Tracing => true,
                 Exporter::Dynamo => !is_marked,

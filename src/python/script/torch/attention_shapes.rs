@@ -89,8 +89,7 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, fault));
             }
         }
-        let freezes = |text: &str| text.contains("requires_grad") || text.contains("set_grad_enabled");
-        let is_frozen = self.files.iter().any(|file| freezes(&file.text));
+        let is_frozen = self.mentions(&["requires_grad", "set_grad_enabled"]);
         let may_fuse = is_frozen || self.is_without_gradients();
         let Some(sizes) = sizes.filter(|_| !may_fuse) else { return Ok(()) };
         let folded = sizes.batch.zip(sizes.heads).map(|(batch, heads)| batch * heads);
@@ -143,9 +142,8 @@ impl<'t> Machine<'t> {
         let is_plain = class_of(layer).as_deref() == Some(name)
             && inner
                 .is_none_or(|(inner, class)| class_of(&self.setting(layer, inner)).as_deref() == Some(class));
-        let has = |code: &str| self.files.iter().any(|file| file.text.contains(code));
         is_plain
-            && !["custom_encoder", "custom_decoder", ".layers["].iter().any(|code| has(code))
+            && !self.mentions(&["custom_encoder", "custom_decoder", ".layers["])
             && !["self_attn", "multihead_attn", "layers"].iter().any(|name| self.is_patched(name))
             && !self.may_replace_forward()
     }

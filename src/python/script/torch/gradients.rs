@@ -74,7 +74,7 @@ impl<'t> Machine<'t> {
             || self.is_patched("numpy")
             || self.is_patched("data")
             || self.has_frozen_parameters()
-            || self.files.iter().any(|file| STOPS.iter().any(|code| file.text.contains(code)))
+            || self.mentions(&STOPS)
         {
             return Ok(());
         }
