@@ -1,5 +1,7 @@
 //! Functions, methods and layers whose result depends on each of their tensors.
 
+use super::words::lists;
+
 /// Tensor methods whose result depends on the elements of the tensor.
 const METHODS: &str = "
     abs add sub mul div pow exp log sqrt rsqrt neg float half double long int bool to type view reshape
@@ -30,12 +32,12 @@ const JOINS: [&str; 5] = ["cat", "concat", "stack", "hstack", "vstack"];
 
 /// Returns true if the result of a tensor method depends on the elements of the tensor.
 pub fn is_tensor_method(name: &str) -> bool {
-    METHODS.split_whitespace().any(|known| known == name)
+    lists(METHODS, name)
 }
 
 /// Returns true if the result of a function or layer depends on each tensor among its arguments.
 pub fn is_reader(name: &str) -> bool {
-    FUNCTIONS.split_whitespace().any(|known| known == name)
+    lists(FUNCTIONS, name)
 }
 
 /// Returns true if a function joins the tensors of a list.

@@ -7,6 +7,7 @@ use super::library::is_builtin;
 use super::machine::{Eval, Machine};
 use super::statements::Flow;
 use super::value::Value;
+use super::words::lists;
 
 /// Functions, classes and methods that read all items of an iterable.
 const READERS: &str = "
@@ -41,7 +42,6 @@ impl<'t> Machine<'t> {
     ///
     /// With `all`, the code reads all items, and runs no other code between two items.
     fn is_read(&self, expression: Node<'t>, all: bool) -> bool {
-        let lists = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
         let mut inner = expression;
         while let Some(outer) = inner.parent() {
             let call = match outer.kind() {
@@ -85,7 +85,7 @@ impl<'t> Machine<'t> {
             let is_library = |callee: Node<'t>| {
                 let name = self.text(callee);
                 is_builtin(name)
-                    || WHOLE.split_whitespace().any(|whole| whole == name)
+                    || lists(WHOLE, name)
                     || LIBRARIES.iter().any(|library| name.starts_with(library))
             };
             node.kind() == "call"

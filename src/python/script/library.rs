@@ -11,6 +11,7 @@ use super::record::Taken;
 use super::release::Release;
 use super::tensor::DType;
 use super::value::Value;
+use super::words::lists;
 
 /// Built-in names of Python.
 const BUILTINS: [&str; 52] = [
@@ -114,7 +115,7 @@ pub fn is_builtin(name: &str) -> bool {
 
 /// Returns true for attributes and methods of `torch.nn.Module` and its containers.
 pub fn is_module_attribute(name: &str) -> bool {
-    name.starts_with('_') || MODULE_ATTRIBUTES.split_whitespace().any(|known| known == name)
+    name.starts_with('_') || lists(MODULE_ATTRIBUTES, name)
 }
 
 /// Returns the path of an attribute of a library. A name that several modules export has one path.

@@ -78,6 +78,7 @@ mod unpacking;
 mod unreached;
 mod unsupported;
 mod variable_uses;
+mod words;
 mod written_files;
 mod yaml;
 mod yields;

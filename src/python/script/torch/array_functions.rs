@@ -8,6 +8,7 @@ use super::super::calls::Args;
 use super::super::machine::{Machine, Stop};
 use super::super::tensor::{DType, Tensor};
 use super::super::value::Value;
+use super::super::words::lists;
 use super::numpy::{numpy_dtype, of_arrays};
 
 /// Functions that keep the shape and the dtype of an array of floats.
@@ -43,11 +44,6 @@ const KEYWORDS: [&str; 17] = [
 
 /// Reductions of an array.
 const REDUCTIONS: &str = "mean std var median sum prod min max amin amax nanmean nanstd argmin argmax";
-
-/// Returns true if a list has a word.
-fn lists(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
-}
 
 impl<'t> Machine<'t> {
     /// Calls a function or method of NumPy whose first argument is `array`.

@@ -8,6 +8,7 @@ use super::super::machine::{Machine, Stop};
 use super::super::release::Release;
 use super::super::tensor::{DType, Tensor};
 use super::super::value::Value;
+use super::super::words::lists;
 
 /// Functions and layers that raise for integers and booleans, by their names in lower case.
 ///
@@ -25,7 +26,7 @@ impl<'t> Machine<'t> {
     /// Reports an operand of a dtype that a function or layer does not support.
     pub fn check_dtypes(&self, name: &str, x: &Tensor<'t>, args: &Args<'t>) -> Result<(), Stop> {
         let lower = name.to_ascii_lowercase();
-        let is_floating_only = FLOATING_ONLY.split_whitespace().any(|known| known == lower);
+        let is_floating_only = lists(FLOATING_ONLY, &lower);
         let is_whole = |dtype: &DType| !dtype.is_float() && !dtype.is_complex();
         // A `dtype` argument converts the operand first.
         if is_floating_only

@@ -8,6 +8,7 @@ use super::super::library::named_dtype;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
+use super::super::words::lists;
 use super::scatter::{is_measured, recorded_name};
 use crate::diag::counted;
 
@@ -144,8 +145,9 @@ impl<'t> Machine<'t> {
         };
         self.check_dtypes(name, x, args)?;
         self.check_shapes(name, x, args)?;
-        let lists = |list: &str| list.split_whitespace().any(|known| known == name);
-        if lists(KEEPING) || lists(FLOATING) || matches!(name, "logical_not" | "isnan" | "isinf" | "isfinite")
+        if lists(KEEPING, name)
+            || lists(FLOATING, name)
+            || matches!(name, "logical_not" | "isnan" | "isinf" | "isfinite")
         {
             let takes_axis = matches!(name, "softmax" | "log_softmax" | "cumsum" | "cumprod" | "softmin");
             if takes_axis && let Some(axis) = axis_argument(args, 1, &["dim"]) {
@@ -155,7 +157,7 @@ impl<'t> Machine<'t> {
             result.needs_grad &= name != "detach";
             result.dtype = match args.keyword("dtype").map(named_dtype) {
                 Some(dtype) => dtype,
-                None if lists(FLOATING) => {
+                None if lists(FLOATING, name) => {
                     x.dtype.and_then(|dtype| match dtype.is_float() || dtype.is_complex() {
                         true => Some(dtype),
                         false => self.default_dtype,

@@ -24,6 +24,11 @@ const BROADCAST: [&str; 8] = [
     "pairwise_distance",
 ];
 
+/// Formats a number of axes: "1 axis", "2 axes".
+fn counted_axes(axes: usize) -> String {
+    if axes == 1 { "1 axis".to_owned() } else { format!("{axes} axes") }
+}
+
 impl<'t> Machine<'t> {
     /// Reports an operand whose shape a function certainly refuses.
     pub fn check_shapes(&self, name: &str, x: &Tensor<'t>, args: &Args<'t>) -> Result<(), Stop> {
@@ -123,7 +128,7 @@ impl<'t> Machine<'t> {
                 }
                 let message = format!(
                     "a `{mode}` padding of {} does not fit the shape {}",
-                    if axes == 1 { "1 axis".to_owned() } else { format!("{axes} axes") },
+                    counted_axes(axes),
                     shown(shape)
                 );
                 refuse("RuntimeError", message, "pass two numbers for each padded axis, the last axis first")
@@ -174,8 +179,8 @@ impl<'t> Machine<'t> {
             Some(count) if count != axes => {
                 let message = format!(
                     "`interpolate` gets {}, but {} after the channels: shape {}",
-                    if count == 1 { "1 size".to_owned() } else { format!("{count} sizes") },
-                    if axes == 1 { "1 axis".to_owned() } else { format!("{axes} axes") },
+                    counted(count, "size"),
+                    counted_axes(axes),
                     shown(shape)
                 );
                 fault("ValueError", message, "pass one size for each axis after the channels")
