@@ -24,14 +24,13 @@ EXAMPLE = re.compile(r"^  (?:example|but) ", re.MULTILINE)
 
 
 def items(text):
-    """Yields the keyword, the text and the number of documentation lines of each item of a file."""
+    """Yields the keyword and the text of each item of a file."""
     starts = [match.start() for match in ITEM.finditer(text)]
     for start, end in zip(starts, starts[1:] + [len(text)], strict=True):
         body = text[start:end]
         if end < len(text):  # The docs of the next item are not part of this one.
             body = re.sub(r"(?:^#.*\n|^\s*\n)+\Z", "", body, flags=re.MULTILINE)
-        docs = re.search(r"(?:^##.*\n)*\Z", text[:start], re.MULTILINE).group()
-        yield body.split(None, 1)[0], body.rstrip(), docs.count("\n")
+        yield body.split(None, 1)[0], body.rstrip()
 
 
 def without_examples(body):
@@ -66,7 +65,7 @@ def main():
     for path in sorted(arguments.folder.rglob("*.rule")):
         text = path.read_text(encoding="utf-8")
         count["long lines"] += sum(len(line) > LINE for line in text.splitlines())
-        for keyword, body, docs in items(text):
+        for keyword, body in items(text):
             found = tokens(body)
             count["tokens"] += len(found)
             if keyword == "rule":

@@ -63,9 +63,11 @@ fn blocked(editor: &mut Editor, cx: &Context, graph: GraphId) -> Vec<Scatter> {
     let AnalysisView { model, facts, .. } = view;
     let of = |&node: &NodeId| Scatter::of(model, graph, facts, node);
     let scatters: Vec<Scatter> = model.graphs[graph].nodes.iter().filter_map(of).collect();
-    let operators = || repair::operators(model);
-    let search = (!scatters.is_empty()).then(|| Search::new(model, operators(), &cx.options, cx.rules));
-    let Some(search) = search.flatten() else { return Vec::new() };
+    if scatters.is_empty() {
+        return scatters;
+    }
+    let search = Search::new(model, repair::operators(model), &cx.options, cx.rules);
+    let Some(search) = search else { return Vec::new() };
     let target = search.target(model, graph, &cx.options);
     if !lacks_reductions(&target) {
         return Vec::new();
