@@ -141,14 +141,18 @@ impl<'r> RuleTest<'r> {
     }
 
     /// Applies the rule to an example; returns the result and its guarantee.
-    /// If the rule alone does not reach the target, the other rules are added. It is an error if the other
+    /// If the rule alone is not applied, because a pass suffices, or does not reach the target, the other rules are added. It is an error if the other
     /// rules produce the same model without this rule.
     ///
     /// # Errors
     /// The reason why there is no result.
     pub fn outcome(&self, example: &Example) -> Result<(fix::Outcome, Safety), String> {
         let with = |rules| self.fix(rules, example.model.clone(), example);
-        match with(&self.alone) {
+        let applied = |outcome: fix::Outcome| match outcome.report.rules.contains_key(&*self.rule.code) {
+            true => Ok(outcome),
+            false => Err("the rule is not applied".to_owned()),
+        };
+        match with(&self.alone).and_then(applied) {
             Ok(outcome) => Ok((outcome, self.rule.safety)),
             Err(by_itself) => {
                 let outcome = with(self.others)?;
@@ -195,15 +199,11 @@ impl<'r> RuleTest<'r> {
             patches.extend(found.filter_map(|found| patch(&host, self.rule, direction, found)));
         }
         patches.truncate(1);
+        let mut report = fix::Report::default();
+        report.rules.extend(patches.iter().map(|_| (self.rule.code.to_string(), 1)));
         editor.apply(patches);
         let model = editor.into_parts().0;
-        fix::Outcome {
-            model,
-            report: fix::Report::default(),
-            findings: Vec::new(),
-            changed: true,
-            looked_at: 0,
-        }
+        fix::Outcome { model, report, findings: Vec::new(), changed: true, looked_at: 0 }
     }
 
     /// Fixes a model with the target and opset of an example.

@@ -1,5 +1,7 @@
 //! Names of libraries: their canonical paths, constants and functions.
 
+use std::rc::Rc;
+
 use crate::diag::rule_ids;
 
 use super::calls::Args;
@@ -231,6 +233,12 @@ impl<'t> Machine<'t> {
         Ok(Some(match path {
             "argparse.ArgumentParser" => self.parser(args),
             "functools.partial" => self.partial(args),
+            "types.MethodType" => match (first, args.get(1, "")) {
+                (Some(Value::Function(function)), Some(this)) => {
+                    Value::Bound(Rc::new((this.clone(), function.clone())))
+                }
+                _ => Value::Unknown,
+            },
             "collections.OrderedDict" => return self.builtin_call("dict", args),
             "copy.deepcopy" | "copy.copy" => {
                 first.map_or(Value::Unknown, |first| self.copied(&first.clone()))

@@ -201,6 +201,9 @@ impl<'t> Machine<'t> {
     }
 
     fn run_forward(&mut self, module: &Value<'t>, class: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        if let Some(own) = self.own_forward(module) {
+            return self.invoke(&own.clone(), args);
+        }
         match class {
             Value::Object(class) => match self.class_attribute(*class, "forward", None) {
                 Ok(Value::Function(function)) => self.call_function(&function, Some(module.clone()), args),
@@ -212,8 +215,16 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns the `forward` of a module, if it is a function of the script.
+    /// Returns what the script assigned to `forward` of this module, which hides the method of the class.
+    fn own_forward(&self, module: &Value<'t>) -> Option<&Value<'t>> {
+        self.heap.instance(module.object()?)?.get("forward")
+    }
+
+    /// Returns the `forward` of a module, if it is a method of a class of the script.
     pub fn forward_function(&self, module: &Value<'t>) -> Option<Rc<Function<'t>>> {
+        if self.own_forward(module).is_some() {
+            return None;
+        }
         let class = self.heap.instance(module.object()?)?.class.object()?;
         match self.class_attribute(class, "forward", None) {
             Ok(Value::Function(function)) => Some(function),
