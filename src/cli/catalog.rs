@@ -38,13 +38,15 @@ pub struct Catalog {
 
 /// Extent to which the built-in rules are parsed. Codes and names of all rules are always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum Extent<'c> {
     /// Rules with a pattern that report findings or fix them, without their examples.
     Linting,
     /// Rules with a pattern, without their examples.
     Fixing,
     /// All rules, with their examples.
     Pages,
+    /// All rules; those with one of these codes or names have their examples.
+    PagesOf(&'c [&'c str]),
 }
 
 impl Catalog {
@@ -53,10 +55,11 @@ impl Catalog {
     /// # Errors
     /// A folder cannot be read or has no rule file, or a rule has an error. Errors and warnings are printed to standard
     /// error.
-    pub fn load(folders: &[PathBuf], extent: Extent, color: When) -> Result<Self, Failure> {
+    pub fn load(folders: &[PathBuf], extent: Extent<'_>, color: When) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
             Extent::Pages => RuleSet::embedded(),
+            Extent::PagesOf(codes) => (RuleSet::with_examples_of(codes), Vec::new()),
             Extent::Linting => (RuleSet::with_previews().reporting(), Vec::new()),
             Extent::Fixing => (RuleSet::with_previews(), Vec::new()),
         };

@@ -88,6 +88,11 @@ impl RuleHeader {
         RuleStatus::of_words(name, successor).unwrap_or_default()
     }
 
+    /// Returns true if the rule has this code, in upper or lower case, or this name.
+    pub fn is_named(&self, code_or_name: &str) -> bool {
+        self.code.eq_ignore_ascii_case(code_or_name) || self.name == code_or_name
+    }
+
     /// Parses the rule, without examples, or returns `None` if the rule has a fault.
     pub(super) fn read(&self) -> Option<Rule> {
         let BuiltIn { shared, .. } = built_in();

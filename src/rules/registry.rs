@@ -59,6 +59,18 @@ impl RuleSet {
         (rules, findings)
     }
 
+    /// Returns the built-in rules. Rules with one of these codes or names have their examples.
+    /// Only the files of these rules are parsed; other rules are parsed on first use.
+    pub fn with_examples_of(codes_or_names: &[&str]) -> RuleSet {
+        let is_wanted = |brief: &&RuleHeader| codes_or_names.iter().any(|name| brief.is_named(name));
+        let paths: FxHashSet<&str> =
+            RuleSet::headers().iter().filter(is_wanted).map(|brief| brief.path).collect();
+        let mut rules = RuleSet::brief(|brief| !paths.contains(brief.path));
+        let files = RuleSet::files().iter().filter(|(path, _)| paths.contains(path));
+        rules.add_from(files.map(|(path, text)| Source::new(path, text)), true);
+        rules
+    }
+
     /// Returns the built-in rules that have a pattern, without their examples and without previews.
     /// Each rule is parsed on first use, because few of the rules can match in one model.
     pub fn patterns() -> RuleSet {
@@ -207,6 +219,11 @@ impl RuleSet {
     /// Returns true if a rule fixes the findings of the rule `code`.
     pub fn fixes(&self, code: &str) -> bool {
         self.entries.iter().any(|entry| entry.fixes() == Some(code))
+    }
+
+    /// Iterates over the rules that fix the findings of the rule `code`. Other rules are not parsed.
+    pub fn fixing(&self, code: &str) -> impl Iterator<Item = &Rule> {
+        self.entries.iter().filter(move |entry| entry.fixes() == Some(code)).filter_map(Entry::rule)
     }
 
     /// Finds a rule by code or name.

@@ -45,6 +45,7 @@ use crate::diag::render::ModelSummary;
 use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
+use crate::rules::registry::RuleSet;
 
 /// Runs `onnx-lint` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
@@ -66,9 +67,14 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
     let folders = rule_folders(args, &config);
-    let extent = match args.list_rules || args.explain.is_some() || args.why_not.is_some() {
-        true => Extent::Pages,
-        false => Extent::Linting,
+    let is_built_in = |name: &str| RuleSet::headers().iter().any(|rule| rule.is_named(name));
+    let traced = args.why_not.as_ref().and_then(|named| named.first()).map(String::as_str);
+    let asked = traced.or(args.explain.as_deref());
+    let extent = match asked {
+        Some(rule) if is_built_in(rule) => Extent::PagesOf(&[rule]),
+        Some(_) => Extent::Pages,
+        None if args.list_rules => Extent::Pages,
+        None => Extent::Linting,
     };
     let catalog = Catalog::load(&folders, extent, args.color.when)?;
     if args.list_targets {

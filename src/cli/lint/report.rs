@@ -77,8 +77,9 @@ fn status(found: &Found, max_warnings: Option<usize>, exit_zero: bool) -> Status
 
 /// Loads the pages of the rules with findings, since linting parses rules without pages.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
-    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages, args.color.when)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
+    let extent: Vec<&str> = codes.iter().copied().collect();
+    let catalog = Catalog::load(&rule_folders(args, config), Extent::PagesOf(&extent), args.color.when)?;
     let known = catalog.iter().filter(|(code, _)| codes.contains(code));
     let page = |(code, known): (&str, &RuleInfo)| {
         let text = rules::page(code, &catalog).unwrap_or_default();

@@ -121,9 +121,11 @@ pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
         let before_examples = page.find("\n## Examples\n").unwrap_or(page.len());
         page.insert_str(before_examples, &shown);
     }
-    let mending = catalog.rules().iter().filter(|rule| rule.fixes.as_deref() == Some(code));
-    let mending: Vec<String> =
-        mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
+    let mending: Vec<String> = catalog
+        .rules()
+        .fixing(code)
+        .map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary()))
+        .collect();
     if !mending.is_empty() {
         page.push_str(&format!("\n## Fixed by\n\n{}", mending.concat()));
     }
