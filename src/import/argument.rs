@@ -117,8 +117,8 @@ fn input(
     };
     match (given, param.is_list) {
         (Argument::None, _) => call.inputs.push(None),
-        (Argument::List(_), true) if param.kind == Kind::Tensor && builder.part == Part::Both => {
-            return Err(format!("`{}` is a list of complex tensors", param.name));
+        (Argument::List(members), true) if aten::has_parts(param) && builder.part == Part::Both => {
+            pairs(builder, param, &members, call)?;
         }
         (Argument::List(mut members), true) if param.kind == Kind::Tensor => {
             if is_concatenation(&call.op) {
@@ -202,6 +202,19 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
     call.inputs.push(value);
     if builder.part == Part::Both {
         call.inputs.push(builder.imaginary_of(given));
+    }
+    Ok(())
+}
+
+/// Adds both parts of each tensor of a list; the imaginary part of a real tensor is 0.
+fn pairs(builder: &mut Builder, param: &Param, members: &[Argument], call: &mut Called) -> Result<(), String> {
+    for member in members {
+        let member = builder.trace.see(member).clone();
+        let parts = [operand(builder, &member)?, builder.imaginary_or_zeros(&member)?];
+        if parts.contains(&None) {
+            return Err(format!("a tensor of `{}` is missing", param.name));
+        }
+        call.inputs.extend(parts);
     }
     Ok(())
 }

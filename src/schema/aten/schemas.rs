@@ -51,17 +51,19 @@ fn of_stage(stage: Stage, signature: &Signature) -> Schema {
 }
 
 /// Returns the schema for complex numbers: each complex input is followed by its imaginary part.
+/// In a list, each tensor is followed by its imaginary part, too.
 fn of_complex(signature: &Signature) -> Schema {
     let inputs = signature.params.iter().filter(|param| param.is_input).flat_map(|param| {
         let imaginary = Some(param)
-            .filter(|param| has_parts(param))
+            .filter(|param| has_parts(param) && !param.is_list)
             .map(|param| Formal { option: Arity::Optional, ..formal(param) });
         std::iter::once(formal(param)).chain(imaginary)
     });
     let inputs: Vec<Formal> = inputs.collect();
     let real = schema(signature);
     let name = Box::leak(format!("{COMPLEX}{}", signature.name).into_boxed_str());
-    Schema { name, max_inputs: inputs.len() as u16, inputs: Vec::leak(inputs), ..real }
+    let max_inputs = if real.max_inputs == u16::MAX { u16::MAX } else { inputs.len() as u16 };
+    Schema { name, max_inputs, inputs: Vec::leak(inputs), ..real }
 }
 
 static ANY: TypeSet = TypeSet { tensor: u32::MAX, ..TypeSet::EMPTY };
