@@ -1,9 +1,10 @@
 //! Complex tensors as two tensors: the real and the imaginary parts.
 //!
-//! Operators that only move elements, or are linear with real factors, are applied to each part. Any other
-//! operator becomes an `aten.complex` operator, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. In the
-//! inputs, the imaginary part of an operand follows the real part, and is absent for a real operand. A
-//! complex model input or output is one tensor, with a last axis of size 2.
+//! Operators that only move elements, or are linear with real factors, are applied to each part, and products
+//! of two operands to pairs of parts (`bilinear.rs`). Any other operator becomes an `aten.complex` operator,
+//! such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`. In the inputs, the imaginary part of an operand
+//! follows the real part, and is absent for a real operand. A complex model input or output is one tensor,
+//! with a last axis of size 2.
 
 use super::argument;
 use super::builder::{Builder, declared};
@@ -70,6 +71,9 @@ impl Builder<'_> {
 
     /// Lowers a node that has complex operands or results.
     pub fn complex_node(&mut self, node: &Node) -> Result<(), String> {
+        if self.bilinear(node)? {
+            return Ok(());
+        }
         let base = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
         let by_parts = BY_PARTS.contains(base);
         let done = if by_parts { self.by_parts(node) } else { self.whole(node) };

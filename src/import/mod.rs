@@ -9,6 +9,7 @@ mod advice;
 mod alias;
 mod argument;
 mod autocast;
+mod bilinear;
 mod blocked;
 mod body;
 mod builder;

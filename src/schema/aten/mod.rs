@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 pub use schemas::{has_parts, is_sparse, versions};
-pub use stages::{Stage, is_stepwise};
+pub use stages::{Stage, is_rotated, is_stepwise};
 
 /// Domain of the operators of PyTorch.
 pub const DOMAIN: &str = "aten";

@@ -30,8 +30,8 @@ impl Stage {
     }
 }
 
-/// Operators that are lowered in stages.
-const STEPWISE: [&str; 17] = [
+/// Operators that are lowered in stages, with one step for each pivot.
+const PIVOTED: [&str; 17] = [
     "_lu_with_info",
     "cholesky",
     "cholesky_inverse",
@@ -51,7 +51,27 @@ const STEPWISE: [&str; 17] = [
     "triangular_solve",
 ];
 
-/// Returns true for operators that are lowered in stages.
+/// Operators on singular values and on eigenvalues of symmetric matrices, whose steps rotate rows.
+const ROTATED: [&str; 11] = [
+    "linalg_cond",
+    "linalg_eigvalsh",
+    "linalg_matrix_norm",
+    "linalg_matrix_rank",
+    "linalg_matrix_sqrth",
+    "linalg_norm",
+    "linalg_pinv",
+    "linalg_polar",
+    "linalg_svdvals",
+    "nuclear_norm",
+    "pinverse",
+];
+
+/// Returns true for operators, with or without an overload, that are lowered in stages.
 pub fn is_stepwise(op: &str) -> bool {
-    STEPWISE.contains(&op)
+    PIVOTED.contains(&op) || is_rotated(op)
+}
+
+/// Returns true for operators, with or without an overload, whose steps rotate rows.
+pub fn is_rotated(op: &str) -> bool {
+    op.split('.').next().is_some_and(|base| ROTATED.contains(&base))
 }
