@@ -75,7 +75,9 @@ impl Builder<'_> {
             return Ok(());
         }
         let base = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
-        let by_parts = BY_PARTS.contains(base);
+        let is_truth = |&output: &torch::ValueId| self.trace.value(output).ty.elem() == Some(ElemType::Bool);
+        let is_test = matches!(base, "to" | "_to_copy") && node.outputs.iter().any(is_truth);
+        let by_parts = BY_PARTS.contains(base) && !is_test;
         let done = if by_parts { self.by_parts(node) } else { self.whole(node) };
         self.part = Part::Real;
         done
