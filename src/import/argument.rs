@@ -207,7 +207,12 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
 }
 
 /// Adds both parts of each tensor of a list; the imaginary part of a real tensor is 0.
-fn pairs(builder: &mut Builder, param: &Param, members: &[Argument], call: &mut Called) -> Result<(), String> {
+fn pairs(
+    builder: &mut Builder,
+    param: &Param,
+    members: &[Argument],
+    call: &mut Called,
+) -> Result<(), String> {
     for member in members {
         let member = builder.trace.see(member).clone();
         let parts = [operand(builder, &member)?, builder.imaginary_or_zeros(&member)?];
