@@ -127,6 +127,9 @@ fn input(
             let mut present = Vec::new();
             for (position, member) in members.iter().enumerate() {
                 let member = builder.trace.see(member);
+                if !aten::has_parts(param) && builder.imaginary_of(member).is_some() {
+                    return Err(format!("`{}` is complex", param.name));
+                }
                 let is_moved = builder.part == Part::Imaginary && aten::has_parts(param);
                 let value = match is_moved {
                     true => builder.imaginary_or_zeros(member)?,

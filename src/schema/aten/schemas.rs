@@ -103,8 +103,8 @@ fn schema(signature: &Signature) -> Schema {
     }
 }
 
-/// Names of parameters that are never complex: conditions, indices, masks and counts.
-const PLACES: [&str; 5] = ["condition", "index", "indices", "mask", "repeats"];
+/// Names of parameters that are never complex: conditions, indices, masks, counts and coordinates.
+const PLACES: [&str; 6] = ["condition", "index", "indices", "mask", "repeats", "spacing"];
 
 /// Returns true if the argument of a parameter may be complex.
 pub fn has_parts(param: &Param) -> bool {
