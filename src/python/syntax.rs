@@ -85,6 +85,40 @@ pub fn everything(root: Node) -> Vec<Node> {
     walk(root, |_| true)
 }
 
+/// Returns the text below `root` without comments and docstrings.
+pub fn without_remarks(root: Node, source: &str) -> String {
+    let mut code = String::with_capacity(source.len());
+    let mut cursor = root.walk();
+    let mut end = 0;
+    loop {
+        let node = cursor.node();
+        let is_remark = is_remark(node);
+        if is_remark {
+            code.push_str(source.get(end..node.start_byte()).unwrap_or(""));
+            end = node.end_byte();
+        }
+        let mut moved = !is_remark && cursor.goto_first_child();
+        while !moved {
+            moved = cursor.goto_next_sibling();
+            if !moved && !cursor.goto_parent() {
+                code.push_str(source.get(end..).unwrap_or(""));
+                return code;
+            }
+        }
+    }
+}
+
+/// Returns true for a comment, and for a statement that is only a string.
+fn is_remark(node: Node) -> bool {
+    let is_text = |node: Node| {
+        node.kind() == "string" && children(node).iter().all(|part| part.kind() != "interpolation")
+    };
+    node.kind() == "comment"
+        || node.kind() == "expression_statement"
+            && node.named_child_count() == 1
+            && node.named_child(0).is_some_and(is_text)
+}
+
 /// Returns all `import` and `from … import` statements below `root`, in text order.
 pub fn imports(root: Node) -> Vec<Node> {
     let is_import = |node: &Node| matches!(node.kind(), "import_statement" | "import_from_statement");

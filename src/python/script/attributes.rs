@@ -39,7 +39,7 @@ impl<'t> Machine<'t> {
             }
             Value::Object(reference) => self.object_attribute(object, *reference, name, node),
             // A string may be a member of an enumeration, whose name is not that of a path.
-            Value::Str(_) if name == "name" && self.mentions(&["Enum"]) => Ok(Value::Unknown),
+            Value::Str(_) if name == "name" && self.has_enumeration(false) => Ok(Value::Unknown),
             // Only paths of `pathlib` have these attributes.
             Value::Str(text) if matches!(name, "suffix" | "stem" | "name" | "parent") => {
                 Ok(path_part(text, name))

@@ -205,7 +205,7 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a file may contain functions of TorchScript, whose control flow the exporter keeps.
     pub fn keeps_scripts(&self, file: usize) -> bool {
-        self.source(file).contains("jit.script") || self.source(file).contains("script_if_tracing")
+        self.file_mentions(file, &["jit.script", "script_if_tracing"])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{everything, field, string, text};
+use super::super::syntax::{children, everything, field, string, text};
 use super::machine::Machine;
 
 /// Code that may add any attribute to an object.
@@ -17,8 +17,8 @@ impl Machine<'_> {
     pub fn may_define(&self, name: &str) -> bool {
         self.files.iter().any(|file| {
             let source = &*file.text;
-            WRITERS.iter().any(|writer| source.contains(writer))
-                || is_counted(name, source)
+            WRITERS.iter().any(|writer| file.code().contains(writer))
+                || is_counted(name, file.code())
                 || everything(file.tree.root_node()).into_iter().any(|node| match node.kind() {
                     "string" => string(node, source) == Some(name),
                     "attribute" => {
@@ -37,9 +37,28 @@ impl Machine<'_> {
         })
     }
 
-    /// Returns true if the text of a file of the script contains any of these pieces of code.
+    /// Returns true if a file of the script contains any of these pieces of code, outside comments and docstrings.
     pub fn mentions(&self, codes: &[&str]) -> bool {
-        self.files.iter().any(|file| codes.iter().any(|code| file.text.contains(code)))
+        (0..self.files.len()).any(|file| self.file_mentions(file, codes))
+    }
+
+    /// Returns true if a file contains any of these pieces of code, outside comments and docstrings.
+    pub fn file_mentions(&self, file: usize, codes: &[&str]) -> bool {
+        codes.iter().any(|code| self.files[file].code().contains(code))
+    }
+
+    /// Returns true if a class of the script derives from an enumeration, and from `str` if `of_text`.
+    pub fn has_enumeration(&self, of_text: bool) -> bool {
+        self.files.iter().any(|file| {
+            let source = &*file.text;
+            let last = |base: &Node| text(*base, source).rsplit('.').next().unwrap_or("").to_owned();
+            everything(file.tree.root_node()).into_iter().any(|node| {
+                let bases = field(node, "superclasses").filter(|_| node.kind() == "class_definition");
+                let bases: Vec<String> = bases.map(children).unwrap_or_default().iter().map(last).collect();
+                let is_text = !of_text || bases.iter().any(|base| base == "str" || base == "StrEnum");
+                is_text && bases.iter().any(|base| base.contains("Enum"))
+            })
+        })
     }
 
     /// Returns true if the script may replace the result of a module by hooks or other functions.
@@ -57,14 +76,14 @@ impl Machine<'_> {
                     && !named(node, "object", &["self"], source)
                     && is_target(node)
             };
-            is_counted(name, source) || everything(file.tree.root_node()).into_iter().any(is_other)
+            is_counted(name, file.code()) || everything(file.tree.root_node()).into_iter().any(is_other)
         })
     }
 }
 
 /// Returns true for an attribute that `thop` adds to modules.
-fn is_counted(name: &str, source: &str) -> bool {
-    name.starts_with("total_") && source.contains("thop")
+fn is_counted(name: &str, code: &str) -> bool {
+    name.starts_with("total_") && code.contains("thop")
 }
 
 /// Returns true if a part of a node has one of these texts.

@@ -1,7 +1,7 @@
 //! The files of a script: the script itself, and local files that it may import.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tree_sitter::{Node, Tree};
 
@@ -22,11 +22,24 @@ pub struct ScriptFile {
     pub path: Arc<str>,
     pub text: Arc<str>,
     pub tree: Tree,
+    /// Result of `code`.
+    code: OnceLock<String>,
+}
+
+impl ScriptFile {
+    fn new(path: Arc<str>, text: Arc<str>, tree: Tree) -> Self {
+        ScriptFile { path, text, tree, code: OnceLock::new() }
+    }
+
+    /// Returns the text without comments and docstrings.
+    pub fn code(&self) -> &str {
+        self.code.get_or_init(|| syntax::without_remarks(self.tree.root_node(), &self.text))
+    }
 }
 
 /// Returns a script and the files of `sources` that it may import, the script first.
 pub fn files(script: &str, tree: Tree, path: &str, sources: Option<&SourceFiles>) -> Vec<ScriptFile> {
-    let mut found = vec![ScriptFile { path: Arc::from(path), text: Arc::from(script), tree }];
+    let mut found = vec![ScriptFile::new(Arc::from(path), Arc::from(script), tree)];
     let Some(sources) = sources else { return found };
     let mut at = 0;
     let mut total = 0;
@@ -40,7 +53,7 @@ pub fn files(script: &str, tree: Tree, path: &str, sources: Option<&SourceFiles>
                 continue;
             }
             if let Some(tree) = syntax::parse(&text) {
-                found.push(ScriptFile { path, text, tree });
+                found.push(ScriptFile::new(path, text, tree));
             }
         }
         at += 1;

@@ -135,8 +135,9 @@ impl<'t> Machine<'t> {
             || bases.is_empty()
             || self.files.iter().enumerate().any(|(at, one)| {
                 let source = &*one.text;
-                RESETTERS.iter().any(|code| source.contains(code))
-                    || source.contains("load_state_dict") && source.contains(".state_dict(")
+                let code = one.code();
+                RESETTERS.iter().any(|resetter| code.contains(resetter))
+                    || code.contains("load_state_dict") && code.contains(".state_dict(")
                     || everything(one.tree.root_node()).into_iter().any(|node| match node.kind() {
                         "string_content" => text(node, source) == name && !is_own(at, node),
                         "attribute" => {

@@ -58,8 +58,7 @@ impl<'t> Machine<'t> {
         let Some(((file, scaled, _), _)) = differing.next() else { return false };
         !differing.any(|((other_file, other, _), _)| (other_file, other) != (file, scaled))
             && file == float_file
-            && !self.source(*file).contains("is_tracing")
-            && !self.source(*file).contains("is_in_onnx_export")
+            && !self.file_mentions(*file, &["is_tracing", "is_in_onnx_export"])
             && returns_mixed(*scaled, self.source(*file))
     }
 }

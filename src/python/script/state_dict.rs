@@ -179,7 +179,7 @@ impl<'t> Machine<'t> {
     /// Returns true if the script may set parameters otherwise, as by training or copies.
     fn may_set_parameters(&self) -> bool {
         self.files.iter().any(|file| {
-            SETTERS.iter().any(|code| file.text.contains(code))
+            SETTERS.iter().any(|setter| file.code().contains(setter))
                 || everything(file.tree.root_node()).into_iter().any(|node| {
                     if matches!(node.kind(), "assignment" | "augmented_assignment") {
                         return field(node, "left").is_some_and(|left| sets_part(left, &file.text));

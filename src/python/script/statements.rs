@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field, fields};
+use super::exceptions::swallows;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::record::Taken;
 use super::value::Value;
@@ -211,8 +212,7 @@ impl<'t> Machine<'t> {
         if let Some(target) = target.and_then(|alias| children(alias).first().copied()) {
             self.assign(target, entered)?;
         }
-        let text = self.text(item);
-        let swallows = text.contains("suppress(") || text.to_lowercase().contains("raises");
+        let swallows = swallows(item, self.source(self.file()));
         let ended = self.with_items(node, at + 1);
         let left = self.contexts.split_off(active.min(self.contexts.len()));
         let swallows = swallows || left.iter().any(|context| self.may_swallow(context));

@@ -29,7 +29,7 @@ impl<'t> Machine<'t> {
                 "interpolation" => {
                     let value = self.evaluate_optional(field(part, "expression"))?;
                     // The text of such a member depends on the release of Python.
-                    let is_member = matches!(value, Value::Str(_)) && self.has_text_members();
+                    let is_member = matches!(value, Value::Str(_)) && self.has_enumeration(true);
                     let is_plain = field(part, "type_conversion").is_none() && !is_member;
                     let specification = field(part, "format_specifier");
                     match self.interpolated(&value, part, specification).filter(|_| is_plain) {
@@ -58,11 +58,6 @@ impl<'t> Machine<'t> {
     /// Returns true if a text of the script may be a path of `pathlib`.
     pub fn has_paths(&self) -> bool {
         self.mentions(&["pathlib"])
-    }
-
-    /// Returns true if a text of the script may be a member of an enumeration that derives from `str`.
-    fn has_text_members(&self) -> bool {
-        self.mentions(&["str, Enum", "str, enum.Enum"])
     }
 
     /// Calls a method of a string.

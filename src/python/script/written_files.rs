@@ -205,6 +205,6 @@ impl<'t> Machine<'t> {
 
     /// Returns true if a notebook runs commands that may write any file.
     pub fn has_file_commands(&self) -> bool {
-        self.mentions(&[SHELL])
+        self.files.iter().any(|file| file.text.contains(SHELL))
     }
 }

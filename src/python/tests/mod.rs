@@ -9,6 +9,7 @@ mod imports;
 mod indices;
 mod memory;
 mod near_misses;
+mod remarks;
 mod rewrites;
 mod scripts;
 mod snippets;

@@ -114,6 +114,11 @@ impl<'c, 'm, 't> Check<'c, 'm, 't> {
         self.machine.source(self.request.call.file)
     }
 
+    /// Returns true if the file that contains the call contains any of these pieces of code.
+    pub fn mentions_here(&self, codes: &[&str]) -> bool {
+        self.machine.file_mentions(self.request.call.file, codes)
+    }
+
     /// Returns the text of an expression on one line.
     pub fn shown(&self, node: Node<'t>) -> String {
         super::super::super::syntax::one_line(node, self.source())

@@ -87,7 +87,7 @@ impl<'t> Check<'_, '_, 't> {
         let names: Vec<&str> =
             functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();
         // In another folder, the same name is another file.
-        let Some(root) = around.last().filter(|_| !source.contains("chdir")) else { return false };
+        let Some(root) = around.last().filter(|_| !self.mentions_here(&["chdir"])) else { return false };
         around.iter().any(is_loop)
             || everything(*root).into_iter().any(|node| {
                 node.kind() == "identifier"
@@ -108,7 +108,7 @@ impl<'t> Check<'_, '_, 't> {
             |node: &&Node| matches!(node.kind(), "for_statement" | "while_statement" | "function_definition");
         let Some(root) = outer.last().copied() else { return true };
         let around = outer.iter().find(is_end).copied().unwrap_or(root);
-        if MOVERS.iter().any(|code| source.contains(code)) {
+        if self.mentions_here(&MOVERS) {
             return true;
         }
         let written = self.request.argument("f").and_then(|argument| argument.node);
