@@ -74,6 +74,7 @@ mod strides;
 mod strings;
 mod torch;
 mod trace;
+mod undeclared_axes;
 mod unpacking;
 mod unreached;
 mod unsupported;

@@ -84,7 +84,8 @@ impl<'t> Machine<'t> {
         // `input_names` also has a name for each tensor in a list, so that names and arguments cannot be matched.
         let is_nested = values.iter().any(|value| !matches!(value, Value::Tensor(_)) && !value.is_plain())
             || values.iter().any(|value| matches!(value, Value::Tuple(_)));
-        if self.exhausted || is_nested || call.exporter != "torch.onnx.export" {
+        let is_export = matches!(&*call.exporter, "torch.onnx.export" | "torch.export.export");
+        if self.exhausted || is_nested || !is_export {
             self.varying.extend(lines(loops));
             return;
         }
@@ -169,6 +170,11 @@ impl<'t> Machine<'t> {
         if tried == failures.len()
             && let Some((finding, seen)) = failures.into_iter().next()
         {
+            let needed = self.undeclared_axes(model, values, &axes, args);
+            if let Some(finding) = self.undeclared_finding(model, call, values, &needed, &finding) {
+                self.tell([finding]);
+                return;
+            }
             let fixed = seen.reshapes.iter().rev().find(|one| one.is_fixed(&record.reshapes));
             let fixed = fixed.map(|one| (one.file, one.node)).filter(|(file, _)| *file == 0);
             let batches: Vec<i64> = values
@@ -199,7 +205,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Runs a model without effects and findings.
-    fn quiet_run(&mut self, model: &Value<'t>, values: Vec<Value<'t>>, args: &Args<'t>) -> Eval<'t> {
+    pub fn quiet_run(&mut self, model: &Value<'t>, values: Vec<Value<'t>>, args: &Args<'t>) -> Eval<'t> {
         let before = self.heap.snapshot();
         self.quiet += 1;
         let depth = self.frames.len();

@@ -5,6 +5,7 @@
 
 mod branches;
 mod faulty_calls;
+mod functions;
 mod imports;
 mod indices;
 mod memory;

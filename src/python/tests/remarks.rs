@@ -4,14 +4,22 @@ use super::*;
 
 /// Returns a script with a batch norm in training mode, whose call raises at the line with `mark`.
 fn batch_norm(remark: &str, mark: &str) -> String {
-    let net = forward("super().__init__()\nself.norm = nn.BatchNorm1d(4)", "x", &format!("return self.norm(x){mark}"));
+    let net = forward(
+        "super().__init__()\nself.norm = nn.BatchNorm1d(4)",
+        "x",
+        &format!("return self.norm(x){mark}"),
+    );
     format!("{net}\n\n{remark}\nNet()(torch.randn(1, 4))\n")
 }
 
 #[test]
 fn comments_and_docstrings_do_not_silence_checks() {
-    for remark in ["", "# Net().apply(init)", "'''Net().apply(init)'''", "def f():\n    '''.apply(x)'''\n    return 1\n"]
-    {
+    for remark in [
+        "",
+        "# Net().apply(init)",
+        "'''Net().apply(init)'''",
+        "def f():\n    '''.apply(x)'''\n    return 1\n",
+    ] {
         check(&batch_norm(remark, "  #! shape-mismatch"));
     }
     for code in ["Net().apply(print)", "code = 'net.apply(print)'"] {

@@ -27,6 +27,8 @@ pub mod names;
 mod numpy;
 mod numpy_random;
 mod operators;
+mod products;
+mod rearranged;
 mod reduce;
 mod repeats;
 mod reshape;
@@ -146,6 +148,9 @@ impl<'t> Machine<'t> {
         }
         if name.starts_with("fft.") {
             self.executed(name, args.node, self.varies(args));
+            if let Some(function) = name.strip_prefix("fft.").filter(|_| !args.open) {
+                return self.spectrum(function, args);
+            }
         }
         if name.contains('.') && !name.starts_with("linalg.") && !name.starts_with("special.") {
             if let Some(class) = name.strip_prefix("optim.")

@@ -18,7 +18,7 @@ const KEEPING: &str = "
     hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
     feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
     cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax softmax2d
-    conj positive renorm bernoulli";
+    conj positive renorm bernoulli logcumsumexp";
 
 /// Element-wise functions of one tensor whose result is floating-point.
 const FLOATING: &str = "
@@ -26,7 +26,7 @@ const FLOATING: &str = "
     atanh erf erfc erfinv reciprocal logit lgamma digamma sinc deg2rad rad2deg";
 
 /// Element-wise functions of two operands; the third operand of `lerp` is ignored.
-const BINARY: [&str; 20] = [
+const BINARY: [&str; 23] = [
     "add",
     "sub",
     "subtract",
@@ -46,6 +46,9 @@ const BINARY: [&str; 20] = [
     "fmin",
     "bitwise_and",
     "bitwise_or",
+    "bitwise_xor",
+    "hypot",
+    "logaddexp",
     "lerp",
 ];
 
@@ -115,7 +118,7 @@ impl<'t> Machine<'t> {
             }
             _ => {}
         }
-        if let Some(result) = self.broadcast_loss(name, args) {
+        if let Some(result) = self.broadcast_loss(name, args).or_else(|| self.crossed(name, args)) {
             return result;
         }
         let binary = BINARY.contains(&name);
@@ -380,7 +383,13 @@ impl<'t> Machine<'t> {
                 Ok(self.made(shape, x.dtype, &[x]))
             }
             _ if name.contains("_pool") => self.functional_pool(name, x, args),
-            _ => Ok(Value::Unknown),
+            _ => {
+                let result = self
+                    .product(name, x, args)
+                    .or_else(|| self.linear_algebra(name, x, args))
+                    .or_else(|| self.rearrangement(name, x, args));
+                result.unwrap_or(Ok(Value::Unknown))
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{Dim, Tensor, differ, shown};
+use super::super::tensor::{Dim, Tensor, axis_index, differ, shown};
 use super::super::value::Value;
 use super::convolution::{Padding, Window};
 use crate::diag::counted;
@@ -200,9 +200,23 @@ impl<'t> Machine<'t> {
         };
         let first = tensor(0, ["input", "x1", "input1"]);
         let second = tensor(1, ["target", "x2", "input2"]);
-        let shapes = first.zip(second).and_then(|(a, b)| a.shape.clone().zip(b.shape.clone()));
-        let checked = shapes.map_or(Ok(vec![]), |(a, b)| self.broadcast(&a, &b, args.node));
-        Some(checked.map(|_| Value::Unknown))
+        let Some((a, b)) = first.zip(second) else { return Some(Ok(Value::Unknown)) };
+        let Some(shapes) = a.shape.as_ref().zip(b.shape.as_ref()) else { return Some(Ok(Value::Unknown)) };
+        Some(self.broadcast(shapes.0, shapes.1, args.node).map(|shape| {
+            let shape = match name {
+                "cosine_similarity" => {
+                    let axis = args.get(2, "dim").map_or(Some(1), Value::int);
+                    axis.and_then(|axis| axis_index(axis, shape.len())).map(|at| (at, shape))
+                }
+                "pairwise_distance" if args.get(4, "keepdim").is_none() => {
+                    shape.len().checked_sub(1).map(|at| (at, shape))
+                }
+                _ => None,
+            };
+            let Some((at, mut shape)) = shape else { return Value::Unknown };
+            shape.remove(at);
+            self.made(Some(shape), a.dtype.filter(|_| a.dtype == b.dtype), &[&a, &b])
+        }))
     }
 
     /// Reports a pooling whose padding is larger than half of its kernel.

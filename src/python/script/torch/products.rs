@@ -1,0 +1,238 @@
+//! Products of vectors and matrices, distances, and scaled dot-product attention.
+
+use std::rc::Rc;
+
+use super::super::calls::Args;
+use super::super::faults::Fault;
+use super::super::machine::{Eval, Machine, Stop};
+use super::super::tensor::{DType, Dim, Tensor, shown};
+use super::super::value::Value;
+
+impl<'t> Machine<'t> {
+    /// Evaluates a product of tensors; `None` for other functions.
+    pub fn product(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Option<Eval<'t>> {
+        let operand = |at: usize, names: &[&str]| {
+            let named = names.iter().find_map(|name| args.keyword(name));
+            match args.positional.get(at).map(|(value, _)| value).or(named) {
+                Some(Value::Tensor(tensor)) => Some(tensor.clone()),
+                _ => None,
+            }
+        };
+        let unknown = Some(Ok(Value::Unknown));
+        let Some(y) =
+            operand(1, &["vec2", "other", "vec", "tensor", "tensor1", "mat1", "batch1", "x2", "key"])
+        else {
+            let is_product = matches!(
+                name,
+                "outer"
+                    | "ger"
+                    | "mv"
+                    | "dot"
+                    | "addmm"
+                    | "baddbmm"
+                    | "cdist"
+                    | "scaled_dot_product_attention"
+            );
+            return if is_product { unknown } else { None };
+        };
+        Some(match name {
+            "outer" | "ger" => self.outer(name, x, &y, args),
+            "mv" => {
+                self.with_ranks(name, &[(x, 2), (&y, 1)], args).and_then(|()| self.matmul(x, &y, args.node))
+            }
+            "dot" => {
+                self.with_ranks(name, &[(x, 1), (&y, 1)], args).and_then(|()| self.matmul(x, &y, args.node))
+            }
+            "addmm" | "baddbmm" => {
+                let Some(z) = operand(2, &["mat2", "batch2"]) else { return unknown };
+                let (inner, rank) = if name == "addmm" { ("mm", 2) } else { ("bmm", 3) };
+                let product = self.ranked_product(inner, rank, &y, &z, args.node);
+                product.and_then(|product| self.added(name, x, &product, args))
+            }
+            "addcmul" | "addcdiv" => {
+                let Some(z) = operand(2, &["tensor2"]) else { return unknown };
+                let operands = [x.clone(), y, z].map(Value::Tensor);
+                self.elementwise(&operands, false, false, args.node)
+            }
+            "cdist" => self.distances(x, &y, args),
+            "scaled_dot_product_attention" => {
+                let Some(z) = operand(2, &["value"]) else { return unknown };
+                self.scaled_attention(x, &y, &z, args)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Reports an operand without the number of axes that a function expects.
+    fn with_ranks(&self, name: &str, operands: &[(&Tensor<'t>, usize)], args: &Args<'t>) -> Result<(), Stop> {
+        for (tensor, rank) in operands {
+            if let Some(shape) = tensor.shape.as_ref().filter(|shape| shape.len() != *rank) {
+                let axes = if *rank == 1 { "1 axis".to_owned() } else { format!("{rank} axes") };
+                let message =
+                    format!("`{name}` expects an operand of {axes}, gets the shape {}", shown(shape));
+                return Err(
+                    self.fault(args.node, Fault::shape(message, "use `torch.matmul` or `torch.einsum`"))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates a function of matrices in `torch.linalg`; `None` for other functions.
+    pub fn linear_algebra(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Option<Eval<'t>> {
+        let name = name.strip_prefix("linalg.").unwrap_or(name);
+        let is_square = matches!(name, "inv" | "inverse" | "det" | "slogdet" | "eigh" | "cholesky");
+        if let Some(shape) = x.shape.as_ref().filter(|_| is_square) {
+            let [.., a, b] = shape.as_slice() else { return Some(Ok(Value::Unknown)) };
+            if a.zip(*b).is_some_and(|(a, b)| a != b) {
+                let message = format!("`{name}` expects square matrices, gets the shape {}", shown(shape));
+                let help = "use `torch.linalg.pinv` or `torch.linalg.lstsq` for other matrices";
+                return Some(Err(self.fault(args.node, Fault::shape(message, help))));
+            }
+        }
+        Some(match name {
+            "inv" | "inverse" | "cholesky" => Ok(self.made(x.shape.clone(), x.dtype, &[x])),
+            "det" => {
+                let shape = x.shape.as_ref().map(|shape| shape[..shape.len().saturating_sub(2)].to_vec());
+                Ok(self.made(shape, x.dtype, &[x]))
+            }
+            "norm" | "vector_norm" => {
+                let is_plain = args.keyword("dtype").is_none();
+                let (axes, keep) = (args.get(2, "dim"), args.get(3, "keepdim"));
+                if !is_plain {
+                    return Some(Ok(Value::Unknown));
+                }
+                self.reduce("norm", x, axes, keep, args.node)
+            }
+            _ => return None,
+        })
+    }
+
+    fn outer(&mut self, name: &str, x: &Tensor<'t>, y: &Tensor<'t>, args: &Args<'t>) -> Eval<'t> {
+        self.with_ranks(name, &[(x, 1), (y, 1)], args)?;
+        self.same_device(&[x, y], args.node)?;
+        let shape = x.shape.as_ref().zip(y.shape.as_ref()).map(|(x, y)| vec![x[0], y[0]]);
+        let dtype = x.dtype.zip(y.dtype).map(|(a, b)| a.promote(b));
+        Ok(self.made(shape, dtype, &[x, y]))
+    }
+
+    /// Evaluates the sum of `addmm` and `baddbmm`, whose first operand is broadcast to the product.
+    fn added(&mut self, name: &str, x: &Tensor<'t>, product: &Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        let Value::Tensor(product) = product else { return Ok(Value::Unknown) };
+        self.same_dtype(name, &[x, product], args.node)?;
+        if let (Some(a), Some(b)) = (&x.shape, &product.shape) {
+            self.expandable(name, a, b, args)?;
+        }
+        Ok(self.made(product.shape.clone(), product.dtype, &[x, product]))
+    }
+
+    /// Reports a shape that cannot be broadcast to another shape without changing it.
+    fn expandable(&self, name: &str, a: &[Dim], b: &[Dim], args: &Args<'t>) -> Result<(), Stop> {
+        let pairs = || a.iter().rev().zip(b.iter().rev());
+        let differs = |(a, b): (&Dim, &Dim)| a.zip(*b).is_some_and(|(a, b)| a != b && a != 1);
+        if a.len() <= b.len() && !pairs().any(differs) {
+            return Ok(());
+        }
+        let message = format!("`{name}` cannot expand the shape {} to {}", shown(a), shown(b));
+        Err(self.fault(args.node, Fault::shape(message, "give each axis the size of the result, or 1")))
+    }
+
+    /// Evaluates `cdist`.
+    fn distances(&mut self, x: &Tensor<'t>, y: &Tensor<'t>, args: &Args<'t>) -> Eval<'t> {
+        let (Some(a), Some(b)) = (&x.shape, &y.shape) else { return Ok(self.made(None, x.dtype, &[x, y])) };
+        if a.len() < 2 || b.len() < 2 {
+            let message = format!("`cdist` expects 2 axes or more, gets {} and {}", shown(a), shown(b));
+            return Err(self.fault(args.node, Fault::shape(message, "add an axis: `x.unsqueeze(0)`")));
+        }
+        let (features, other) = (a[a.len() - 1], b[b.len() - 1]);
+        if features.zip(other).is_some_and(|(a, b)| a != b) {
+            let message = format!("`cdist` expects equal last axes, gets {} and {}", shown(a), shown(b));
+            return Err(self.fault(args.node, Fault::shape(message, "give both sets points of one size")));
+        }
+        let mut shape = self.broadcast(&a[..a.len() - 2], &b[..b.len() - 2], args.node)?;
+        shape.extend([a[a.len() - 2], b[b.len() - 2]]);
+        Ok(self.made(Some(shape), x.dtype.filter(|_| x.dtype == y.dtype), &[x, y]))
+    }
+
+    /// Evaluates `scaled_dot_product_attention`.
+    fn scaled_attention(&mut self, q: &Tensor<'t>, k: &Tensor<'t>, v: &Tensor<'t>, args: &Args<'t>) -> Eval<'t> {
+        self.same_device(&[q, k, v], args.node)?;
+        self.same_dtype("scaled_dot_product_attention", &[q, k, v], args.node)?;
+        let is_grouped = args.keyword("enable_gqa").is_some_and(|flag| *flag != Value::Bool(false));
+        let (Some(a), Some(b), Some(c)) = (&q.shape, &k.shape, &v.shape) else {
+            return Ok(self.made(None, q.dtype, &[q, k, v]));
+        };
+        if is_grouped || [a, b, c].iter().any(|shape| shape.len() < 2) {
+            return Ok(self.made(None, q.dtype, &[q, k, v]));
+        }
+        let mut turned = b.clone();
+        let rank = turned.len();
+        turned.swap(rank - 2, rank - 1);
+        let keys = self.tensor(Some(turned), k.dtype, k.device.clone());
+        let Value::Tensor(scores) = self.matmul(q, &keys, args.node)? else { return Ok(Value::Unknown) };
+        let mask = args.get(3, "attn_mask").filter(|mask| **mask != Value::None).cloned();
+        if let Some(Value::Tensor(mask)) = mask {
+            if let Some(dtype) = mask.dtype.filter(|dtype| dtype.is_integer()) {
+                let message = format!(
+                    "`scaled_dot_product_attention` expects a boolean or floating-point mask, gets {}",
+                    dtype.name()
+                );
+                return Err(self.fault(args.node, Fault::dtype(message, "use `mask.bool()`")));
+            }
+            if let (Some(mask), Some(scores)) = (&mask.shape, &scores.shape) {
+                self.expandable("scaled_dot_product_attention", mask, scores, args)?;
+            }
+        }
+        // Some kernels do not check the lengths of the values.
+        let shape = scores.shape.clone().filter(|scores| scores.len() == c.len()).map(|mut shape| {
+            if let (Some(last), Some(features)) = (shape.last_mut(), c.last()) {
+                *last = *features;
+            }
+            shape
+        });
+        Ok(self.made(shape, q.dtype, &[q, k, v]))
+    }
+
+    /// Evaluates `torch.fft` functions along one axis; `name` is the name without `fft.`.
+    pub fn spectrum(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
+        let Some(Value::Tensor(x)) = args.get(0, "input").cloned() else { return Ok(Value::Unknown) };
+        let complex = match x.dtype {
+            Some(DType::Float64 | DType::Complex128) => Some(DType::Complex128),
+            Some(DType::Float32 | DType::Complex64) => Some(DType::Complex64),
+            _ => None,
+        };
+        let real = match complex {
+            Some(DType::Complex128) => Some(DType::Float64),
+            Some(_) => Some(DType::Float32),
+            None => None,
+        };
+        let is_plain = args.positional.len() <= 1 && args.keywords.iter().all(|(name, ..)| &**name == "norm");
+        match name {
+            "fftshift" | "ifftshift" => return Ok(self.made(x.shape.clone(), x.dtype, &[&x])),
+            "fft2" | "ifft2" | "fftn" | "ifftn" if is_plain => {
+                return Ok(self.made(x.shape.clone(), complex, &[&x]));
+            }
+            "rfft2" | "rfftn" if is_plain => {
+                let mut shape = x.shape.clone();
+                if let Some(last) = shape.as_mut().and_then(|shape| shape.last_mut()) {
+                    *last = last.map(|size| size / 2 + 1);
+                }
+                return Ok(self.made(shape, complex, &[&x]));
+            }
+            "fft" | "ifft" | "rfft" | "irfft" => {}
+            _ => return Ok(Value::Unknown),
+        }
+        let axis = args.get(2, "dim").map_or(Some(-1), Value::int);
+        let at = self.axis(&format!("fft.{name}"), axis, x.rank(), 0, args.node)?;
+        let given = args.get(1, "n").filter(|given| **given != Value::None).map(Value::int);
+        let mut shape = x.shape.clone().filter(|_| at.is_some());
+        if let Some(size) = shape.as_mut().zip(at).and_then(|(shape, at)| shape.get_mut(at)) {
+            *size = match (name, given) {
+                ("rfft", given) => given.unwrap_or(*size).map(|size| size / 2 + 1),
+                ("irfft", None) => size.map(|size| 2 * (size - 1)),
+                (_, given) => given.unwrap_or(*size),
+            };
+        }
+        Ok(self.made(shape, if name == "irfft" { real } else { complex }, &[&x]))
+    }
+}
