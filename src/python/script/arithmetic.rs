@@ -79,6 +79,10 @@ impl<'t> Machine<'t> {
             ("-", Value::Bool(flag)) => Value::Int(-i64::from(*flag)),
             ("+", Value::Int(_) | Value::Float(_)) => value.clone(),
             ("~", Value::Int(number)) => Value::Int(!number),
+            ("-", Value::Object(_)) if let Some(array) = self.array_tensor(value) => {
+                let negative = Tensor { data: None, bounds: None, ..(*array).clone() };
+                self.array_like(&Value::Tensor(Rc::new(negative)))
+            }
             _ => Value::Unknown,
         })
     }

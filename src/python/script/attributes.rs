@@ -25,6 +25,7 @@ impl<'t> Machine<'t> {
         let Some(name) = field(node, "attribute") else { return Ok(Value::Unknown) };
         let value = self.attribute(&object, self.text(name), node)?;
         self.note_state_read(&value, node);
+        self.note_stale(&value, node);
         Ok(value)
     }
 

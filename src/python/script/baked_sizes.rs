@@ -130,6 +130,12 @@ impl<'t> Machine<'t> {
         {
             finding = finding.related(Place::Source(failed), "fails here");
         }
+        if let Some(call) = self.exports.last() {
+            let export = self.place(call.file, call.node);
+            if (&export.file, export.line) != (&place.file, place.line) {
+                finding = finding.related(Place::Source(export), "the export");
+            }
+        }
         self.tell([finding]);
     }
 

@@ -125,7 +125,11 @@ impl<'t> Machine<'t> {
         let object = self.evaluate_optional(field(node, "value"))?;
         let index = self.index(node)?;
         self.check_result_index(&object, &index, node)?;
-        self.item(&object, &index, node)
+        let item = self.item(&object, &index, node)?;
+        if !matches!(object, Value::Tensor(_)) {
+            self.note_stale(&item, node);
+        }
+        Ok(item)
     }
 
     fn index(&mut self, node: Node<'t>) -> Eval<'t> {

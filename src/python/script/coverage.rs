@@ -20,6 +20,9 @@ pub struct Coverage {
     functions: FxHashSet<(usize, usize)>,
     /// Memories of the examples.
     pub inputs: FxHashSet<u32>,
+    /// Lines with element-wise operators: `narrow` if no result can be float64, `wide` otherwise.
+    narrow: FxHashSet<u32>,
+    wide: FxHashSet<u32>,
     /// Lines of the script with comparisons and conversions of examples that exported models execute.
     reads: FxHashSet<u32>,
 }
@@ -59,6 +62,21 @@ impl Coverage {
         if self.is_active && file == 0 && self.inputs.contains(&memory) {
             self.reads.insert(line(node));
         }
+    }
+
+    /// Records the result of an element-wise operator.
+    ///
+    /// `is_narrow` is true for a known dtype other than float64.
+    pub fn compute(&mut self, file: usize, node: Node, is_narrow: bool) {
+        if self.is_active && file == 0 {
+            let lines = if is_narrow { &mut self.narrow } else { &mut self.wide };
+            lines.insert(line(node));
+        }
+    }
+
+    /// Returns true if no element-wise operator that exports run at a line may return float64.
+    pub fn is_narrow(&self, line: u32) -> bool {
+        !self.is_partial && self.narrow.contains(&line) && !self.wide.contains(&line)
     }
 
     /// Returns true if exports compare or convert an input at a line of the script.

@@ -37,12 +37,14 @@ impl Machine<'_> {
         })
     }
 
-    /// Returns true if a file of the script contains any of these pieces of code, outside comments and docstrings.
+    /// Returns true if a file of the script contains any of these pieces of code.
+    ///
+    /// Comments and docstrings are no code.
     pub fn mentions(&self, codes: &[&str]) -> bool {
         (0..self.files.len()).any(|file| self.file_mentions(file, codes))
     }
 
-    /// Returns true if a file contains any of these pieces of code, outside comments and docstrings.
+    /// Returns true if a file contains any of these pieces of code, besides comments and docstrings.
     pub fn file_mentions(&self, file: usize, codes: &[&str]) -> bool {
         codes.iter().any(|code| self.files[file].code().contains(code))
     }

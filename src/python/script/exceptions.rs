@@ -114,7 +114,7 @@ fn only_imports(body: Node) -> bool {
     })
 }
 
-/// Returns true if code names a context that ends exceptions, such as `contextlib.suppress` or `pytest.raises`.
+/// Returns true if code names a context that ends exceptions, such as `contextlib.suppress`.
 pub fn swallows(code: Node, source: &str) -> bool {
     everything(code).into_iter().filter(|node| node.kind() == "identifier").any(|name| {
         let name = text(name, source);

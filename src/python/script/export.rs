@@ -38,6 +38,10 @@ const EXPORTER_NAMES: [&str; 4] =
 /// Class of the result of `torch.onnx.export(…, dynamo=True)`.
 pub const ONNX_PROGRAM: &str = "torch.onnx.ONNXProgram";
 
+/// Attributes of an exported program that hold the positional and keyword arguments of its example.
+pub const PROGRAM_ARGS: &str = " args";
+pub const PROGRAM_KEYWORDS: &str = " kwargs";
+
 /// Attributes and methods of `ONNXProgram` in the newest release.
 pub const PROGRAM_ATTRIBUTES: [&str; 11] = [
     "apply_weights",
@@ -136,7 +140,9 @@ impl<'t> Machine<'t> {
                 let outer = std::mem::take(&mut self.operators);
                 let outer_trace = std::mem::take(&mut self.trace);
                 let modes = self.enter_exported_mode(&model, &call);
-                let was_program = std::mem::replace(&mut self.is_program, is_program(&call));
+                let is_program =
+                    call.exporter == "torch.export.export" || export_call::is_dynamo(self, &call);
+                let was_program = std::mem::replace(&mut self.is_program, is_program);
                 let was_active = std::mem::replace(&mut self.coverage.is_active, true);
                 let outputs = self.run_model(&model, example, args);
                 self.coverage.is_active = was_active;
@@ -325,7 +331,12 @@ impl<'t> Machine<'t> {
             "torch.jit.script" => return model.clone(),
             _ => return Value::Unknown,
         };
-        let result = self.instance(class, vec![("original", model.clone())], true);
+        let mut attributes = vec![("original", model.clone())];
+        if path == "torch.export.export" && !args.open {
+            attributes.push((PROGRAM_ARGS, args.get(1, "args").cloned().unwrap_or_default()));
+            attributes.push((PROGRAM_KEYWORDS, args.get(2, "kwargs").cloned().unwrap_or(Value::None)));
+        }
+        let result = self.instance(class, attributes, true);
         self.set_origin(&result, args.node);
         result
     }
@@ -341,16 +352,6 @@ fn mark_varying(value: &mut Value) {
             *value = Value::tuple(all);
         }
         _ => {}
-    }
-}
-
-/// Returns true for `torch.export.export`, and for `torch.onnx.export` with `dynamo=True`.
-fn is_program(call: &ExportCall) -> bool {
-    let dynamo = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("dynamo"));
-    match call.exporter.as_str() {
-        "torch.export.export" => true,
-        "torch.onnx.export" => dynamo.is_some_and(|argument| argument.value == Value::Bool(true)),
-        _ => false,
     }
 }
 

@@ -8,7 +8,7 @@ const METHODS: &str = "
     flatten permute transpose t squeeze unsqueeze expand repeat contiguous clone sum mean amax amin max min
     softmax log_softmax sigmoid tanh relu clamp matmul mm bmm masked_fill unflatten flip roll cumsum norm
     argmax argmin any all logical_not eq ne gt lt ge le unbind chunk split gather index_select narrow select
-    movedim swapaxes std var square round floor ceil
+    movedim swapaxes std var square round floor ceil log1p log2 log10 expm1 sin cos tan erf reciprocal diff
 ";
 
 /// Functions and layers of one or several tensors.
@@ -19,12 +19,14 @@ const FUNCTIONS: &str = "
     hstack vstack where maximum minimum interpolate pad cosine_similarity scaled_dot_product_attention
     grid_sample embedding max_pool1d max_pool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d
     square round floor ceil roll flip view_as_complex view_as_real fft.fft fft.ifft fft.rfft fft.irfft
-    fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2
+    fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 log1p log2 log10 expm1 sin cos tan erf reciprocal elu selu celu
+    softplus softsign mish hardswish hardsigmoid hardtanh log_sigmoid logsigmoid prelu glu atan2 diff
     Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm
     GroupNorm InstanceNorm1d InstanceNorm2d Embedding ReLU ReLU6 GELU SiLU Sigmoid Tanh LeakyReLU ELU PReLU
     Hardswish Softmax LogSoftmax Dropout Dropout1d Dropout2d Flatten Unflatten Identity MaxPool1d MaxPool2d
     AvgPool1d AvgPool2d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample
-    PixelShuffle LSTM GRU RNN TransformerEncoder TransformerEncoderLayer Softplus Mish
+    PixelShuffle LSTM GRU RNN TransformerEncoder TransformerEncoderLayer Softplus Mish RMSNorm SELU CELU
+    Softsign Hardsigmoid Hardtanh LogSigmoid GLU
 ";
 
 /// Functions of a list of tensors.

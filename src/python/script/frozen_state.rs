@@ -170,7 +170,7 @@ pub fn layers_of<'s>(class: Node, source: &'s str) -> Vec<&'s str> {
 }
 
 /// Returns the statements among `nodes` that write to `self.name`.
-fn writes_of<'t>(nodes: Vec<Node<'t>>, name: &str, source: &str) -> Vec<Node<'t>> {
+pub fn writes_of<'t>(nodes: Vec<Node<'t>>, name: &str, source: &str) -> Vec<Node<'t>> {
     let is_write = |node: &Node<'t>| {
         let inner = children(*node).first().copied().filter(|_| node.kind() == "expression_statement");
         inner.is_some_and(|inner| match inner.kind() {
@@ -191,7 +191,7 @@ fn in_place<'t>(call: Node<'t>, source: &str) -> Option<Node<'t>> {
 }
 
 /// Returns the expression that a write stores.
-fn written<'t>(write: Node<'t>, source: &str) -> Option<Node<'t>> {
+pub fn written<'t>(write: Node<'t>, source: &str) -> Option<Node<'t>> {
     let inner = children(write).first().copied()?;
     match inner.kind() {
         "call" => in_place(inner, source).and_then(|_| field(inner, "arguments")),

@@ -142,6 +142,9 @@ pub fn canonical(path: &str, name: &str) -> String {
             "torch.autograd.Function".to_owned()
         }
         "torch.nn.parameter.Parameter" => "torch.nn.Parameter".to_owned(),
+        "torch.nn.parallel.DataParallel" | "torch.nn.parallel.data_parallel.DataParallel" => {
+            "torch.nn.DataParallel".to_owned()
+        }
         "torch.onnx.utils.export" => "torch.onnx.export".to_owned(),
         _ => whole,
     }

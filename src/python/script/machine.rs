@@ -69,7 +69,8 @@ pub struct Machine<'t> {
     pub imported: FxHashMap<usize, Ref>,
     steps: u32,
     depth: u32,
-    memory: u32,
+    /// Identity of the memory that was created last.
+    pub memory: u32,
     /// Memories whose elements changed.
     changed: FxHashSet<u32>,
     /// Active contexts, outermost first: of `with` statements, decorators and exit stacks.
@@ -113,6 +114,10 @@ pub struct Machine<'t> {
     pub exhausted: bool,
     /// Numbers that Python takes from sizes, while a model runs with other sizes.
     pub record: Option<Record<'t>>,
+    /// Memories that calls of models before an export created: first one, and first one after them.
+    pub earlier: Vec<(u32, u32)>,
+    /// Number of active modules of TorchScript, whose control flow the tracing exporter keeps.
+    pub scripted: u32,
     /// Whether the running model is exported by `torch.export`, which follows no branch on data.
     pub is_program: bool,
     /// Whether the script registers its own translations of operators.
@@ -182,6 +187,8 @@ impl<'t> Machine<'t> {
             exports: vec![],
             exhausted: false,
             record: None,
+            earlier: vec![],
+            scripted: 0,
             is_program: false,
             has_symbolics: false,
             loops: vec![],
@@ -386,13 +393,5 @@ impl<'t> Machine<'t> {
     pub fn entries(&self, value: &Value<'t>) -> Option<Vec<(Value<'t>, Value<'t>)>> {
         let dict = self.heap.dict(value.object()?)?;
         (!dict.open).then(|| dict.entries.clone())
-    }
-
-    /// Runs `code` as a branch that the script possibly does not run.
-    pub fn in_doubt<T>(&mut self, code: impl FnOnce(&mut Self) -> T) -> T {
-        self.doubt += 1;
-        let result = code(self);
-        self.doubt -= 1;
-        result
     }
 }

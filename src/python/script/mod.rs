@@ -62,11 +62,13 @@ mod ranges;
 mod reach;
 mod record;
 mod release;
+mod resized_inputs;
 mod resizing;
 mod saved_objects;
 mod scaled_scores;
 mod session;
 mod size_origins;
+mod stale_state;
 mod state_dict;
 mod state_flow;
 mod statements;
@@ -152,6 +154,12 @@ pub fn settle(findings: &mut [Finding], outcome: &Outcome, root: Node, text: &st
         let line = finding.source.as_ref().map_or(0, |source| source.line);
         if outcome.coverage.passes_by(root, line, &lines) {
             finding.level = Level::Info;
+        }
+    }
+    for finding in findings.iter_mut().filter(|one| *one.code == *rule_ids::FLOAT64_PROMOTION.code) {
+        let line = finding.source.as_ref().map_or(0, |source| source.line);
+        if outcome.coverage.is_narrow(line) {
+            finding.level = finding.level.min(Level::Info);
         }
     }
     let by_size = |finding: &Finding| {

@@ -195,7 +195,12 @@ impl<'t> Machine<'t> {
         let (class, origin) = (instance.class.clone(), instance.origin);
         let depth = self.layers.len();
         self.layers.extend(origin);
+        let is_earlier = depth == 0 && !self.coverage.is_active && self.quiet == 0;
+        let start = self.memory + 1;
         let result = self.run_forward(module, &class, args);
+        if is_earlier {
+            self.earlier.push((start, self.memory + 1));
+        }
         self.layers.truncate(depth);
         result
     }

@@ -17,6 +17,9 @@ use super::value::Value;
 impl<'t> Machine<'t> {
     /// Returns the number that Python takes at `node`; a replay returns the number recorded there.
     pub fn taken(&mut self, kind: Taken, node: Node<'t>, number: i64) -> i64 {
+        if self.scripted > 0 {
+            return number;
+        }
         let file = self.file();
         let is_branch = kind == Taken::Branch;
         if kind == Taken::Turns && !self.examples.is_empty() && self.quiet == 0 {
@@ -184,7 +187,8 @@ impl<'t> Machine<'t> {
                 .filter_map(|(value, _)| value.tensor()?.dim(0))
                 .collect();
             let origin = self.batch_origin(&batches, &record.sizes, &seen.sizes, &finding);
-            self.report_fixed(finding, fixed.or(origin));
+            let stale = seen.stale.iter().rev().find(|(file, _)| *file == 0).copied();
+            self.report_fixed(finding, fixed.or(origin).or(stale));
         }
     }
 

@@ -5,6 +5,14 @@ use super::machine::{Machine, Stop};
 use super::statements::{Flow, Step};
 
 impl<'t> Machine<'t> {
+    /// Runs `code` as a branch that the script possibly does not run.
+    pub fn in_doubt<T>(&mut self, code: impl FnOnce(&mut Self) -> T) -> T {
+        self.doubt += 1;
+        let result = code(self);
+        self.doubt -= 1;
+        result
+    }
+
     /// Runs two paths of which one is taken, and joins their results.
     pub fn either(
         &mut self,

@@ -36,6 +36,8 @@ pub struct Record<'t> {
     pub scales: Vec<(usize, Node<'t>, f64)>,
     /// Sizes that the exporter needs as constants, in the order of evaluation.
     pub constants: Vec<(usize, Node<'t>, Vec<Dim>)>,
+    /// Reads of tensors that an earlier call of the model created, in the order of evaluation.
+    pub stale: Vec<(usize, Node<'t>)>,
     /// Whether a condition decided a branch.
     pub has_branches: bool,
 }

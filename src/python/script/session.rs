@@ -24,6 +24,16 @@ const EDITS: [&str; 9] = [
     "exported_program",
 ];
 
+/// Code that may add weights to a file or session.
+const ADDERS: [&str; 6] = [
+    "add_initializer",
+    "add_external_initializers",
+    "apply_weights",
+    "make_tensor",
+    "from_array",
+    "initializers[",
+];
+
 impl<'t> Machine<'t> {
     /// Records the model that an export writes to `path`.
     pub fn note_model(&mut self, path: Option<&Value<'t>>, model: Option<Rc<ModelFile<'t>>>) {
@@ -45,9 +55,24 @@ impl<'t> Machine<'t> {
     pub fn save_program(&mut self, program: &Value<'t>, args: &Args<'t>) {
         let model = program.object().and_then(|program| self.sessions.get(&program)).cloned();
         let path = args.get(0, "destination").cloned().unwrap_or_default();
+        self.check_initializers(args);
         // The script may edit the program before it is saved.
         let model = model.filter(|_| !self.mentions(&EDITS));
         self.note_model(Some(&path), model);
+    }
+
+    /// Reports a program that is saved without its weights.
+    fn check_initializers(&mut self, args: &Args<'t>) {
+        let is_without = args.keyword("include_initializers") == Some(&Value::Bool(false));
+        if !is_without || self.mentions(&ADDERS) || !self.is_unconditional() {
+            return;
+        }
+        let message = "`include_initializers=False` leaves the weights out of the file";
+        let finding = rule_ids::WEIGHTS_LEFT_OUT
+            .finding(message, Place::Source(self.place(self.file(), args.node)))
+            .note("ONNX Runtime refuses the file: its nodes have inputs that do not exist")
+            .help("remove `include_initializers`: by default, the file has the weights");
+        self.tell([finding]);
     }
 
     /// Creates a session.

@@ -18,7 +18,7 @@ const MAX_AXES: usize = 6;
 type Axis = (usize, usize);
 
 impl<'t> Machine<'t> {
-    /// Returns the axes that must be dynamic, too, so that a model runs at other sizes of its dynamic axes.
+    /// Returns the other axes that must be dynamic so that a model runs at other sizes.
     ///
     /// The model fails without them. Returns no axes if the failure has another cause.
     pub fn undeclared_axes(
@@ -45,7 +45,7 @@ impl<'t> Machine<'t> {
         needed
     }
 
-    /// Returns true if a model runs without a fault when the sizes of `axes` change with the dynamic axes.
+    /// Returns true if a model runs when the sizes of `axes` change with the dynamic axes.
     fn runs_with(
         &mut self,
         model: &Value<'t>,

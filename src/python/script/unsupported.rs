@@ -2,12 +2,13 @@
 
 use tree_sitter::Node;
 
-use crate::diag::{Place, rule_ids};
+use crate::diag::{Level, Place, rule_ids};
 
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::frame::Frame;
 use super::machine::Machine;
+use super::release::Release;
 use super::trace::{Event, Operator};
 use super::value::Value;
 
@@ -16,6 +17,17 @@ const TABLE: &str = include_str!("torch/unsupported.tsv");
 
 /// Adaptive average pooling to a size that does not divide the size of its input.
 pub const UNEVEN_AVERAGE: &str = "adaptive average pooling to a size that does not divide its input";
+/// Functions and layers that `dynamo=True` writes as one operator, and its first opset.
+const KEPT: [(&[&str], i64); 4] = [
+    (&["layer_norm", "LayerNorm"], 17),
+    (&["hardswish", "Hardswish"], 14),
+    (&["tril", "triu"], 14),
+    (&["einsum"], 12),
+];
+
+/// Lowest opset that `dynamo=True` accepts; other checks report a lower one.
+const LOWEST: i64 = 7;
+
 /// First opset at which the tracing exporter supports an operator.
 const OPSETS: &str = include_str!("torch/opsets.tsv");
 
@@ -153,7 +165,11 @@ impl<'t> Machine<'t> {
             };
             self.tell_operator(call, operator, format!("the {what} does not support {shown}"), help);
         }
-        let opset = argument("opset_version").and_then(Value::int).filter(|_| exporter == "tracing");
+        let requested = argument("opset_version").and_then(Value::int);
+        if let Some(opset) = requested.filter(|_| exporter == "dynamo") {
+            self.check_conversion(call, operators, trace, opset);
+        }
+        let opset = requested.filter(|_| exporter == "tracing");
         let newer = operators.iter().filter_map(|operator| {
             let (opset, first) = opset.zip(first_opset(&operator.name))?;
             (first > opset).then_some((operator, opset, first))
@@ -166,6 +182,35 @@ impl<'t> Machine<'t> {
                 self.tell_operator(call, operator, what, &help);
             }
         }
+    }
+
+    /// Reports an operator that keeps `dynamo=True` from converting the file to an opset below 18.
+    fn check_conversion(
+        &mut self,
+        call: &ExportCall<'t>,
+        operators: &[Operator<'t>],
+        trace: &[Event<'t>],
+        opset: i64,
+    ) {
+        let first =
+            |name: &str| KEPT.iter().find(|(names, _)| names.contains(&name)).map(|(_, first)| *first);
+        let is_newer = |operator: &&Operator<'t>| first(&operator.name).is_some_and(|first| first > opset);
+        let mut newer = operators.iter().filter(is_newer).take(MAX_SEARCHES);
+        let Some(operator) = newer.find(|operator| !self.may_vanish(operator, operators, trace)) else {
+            return;
+        };
+        if opset < LOWEST || self.release < Release(2, 9) {
+            return;
+        }
+        let shown = shown(&operator.name);
+        let message = format!("the file keeps opset 18: {shown} has no form at opset {opset}");
+        let finding = rule_ids::UNSUPPORTED_OPSET
+            .at(Level::Warning)
+            .finding(message, Place::Source(self.place(call.file, call.node)))
+            .note("the exporter warns that it cannot convert the file, and writes opset 18")
+            .help(format!("convert the file: `onnx-fix --opset {opset} model.onnx -o older.onnx`"));
+        let used = Place::Source(self.place(operator.file, operator.node));
+        self.tell([finding.related(used, "used here")]);
     }
 
     /// Returns true if the script may replace an operator, or if no output may depend on its result.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::super::binding::ParameterKind;
+use super::super::export::{PROGRAM_ARGS, PROGRAM_KEYWORDS};
 use super::super::model_file::{FileInput, ModelFile};
 use super::super::tensor::Dim;
 use super::super::value::Value;
@@ -19,13 +20,51 @@ impl<'t> Check<'_, '_, 't> {
         let model = request.model().cloned()?;
         let class = self.machine.library_class(&model).unwrap_or_default();
         let is_module = self.machine.is_module(&model) == Some(true) && !class.contains(".jit.");
-        if request.function != "torch.onnx.export" || !request.call.is_complete || !is_module {
+        let is_onnx = request.function == "torch.onnx.export" && request.call.is_complete;
+        if is_onnx && class == "torch.export.ExportedProgram" {
+            let export = (request.call.file, request.call.node);
+            let inputs = self.program_inputs(&model)?;
+            return Some(ModelFile { inputs, is_complete: false, outputs: None, export });
+        }
+        if !is_onnx || !is_module {
             return None;
         }
         let outputs = self.file_outputs(outputs);
         let export = (request.call.file, request.call.node);
         let (inputs, is_complete) = self.file_inputs(&model, &class).unwrap_or_default();
         Some(ModelFile { inputs, is_complete, outputs, export })
+    }
+
+    /// Returns the inputs of the file of an exported program.
+    ///
+    /// Python numbers of the example are constants, and no inputs.
+    fn program_inputs(&self, program: &Value<'t>) -> Option<Vec<FileInput>> {
+        let part = |name: &str| self.machine.attribute_of(program, name);
+        let Value::Tuple(positional) = part(PROGRAM_ARGS)? else { return None };
+        let keywords = match part(PROGRAM_KEYWORDS)? {
+            Value::None => vec![],
+            keywords => self.machine.entries(&keywords)?,
+        };
+        let values: Vec<Value<'t>> =
+            positional.iter().cloned().chain(keywords.into_iter().map(|(_, value)| value)).collect();
+        let names = self.names("input_names").filter(|names| names.len() == values.len())?;
+        let is_number = |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));
+        // A name after a constant may be that of another input.
+        let constants = values.iter().position(is_number).unwrap_or(values.len());
+        let is_known = |(at, value): (usize, &Value<'t>)| match at < constants {
+            true => value.tensor().is_some(),
+            false => is_number(value),
+        };
+        if !values.iter().enumerate().all(is_known) {
+            return None;
+        }
+        let input = |(name, value): (&String, &Value<'t>)| FileInput {
+            name: Rc::from(name.as_str()),
+            shape: None,
+            dtype: value.tensor().and_then(|tensor| tensor.dtype),
+            is_dropped: is_number(value),
+        };
+        Some(names.iter().zip(&values).map(input).collect())
     }
 
     /// Returns the names of the outputs of the file: one for each tensor that `forward` returns.

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::diag::Level;
 use crate::diag::rule_ids::{EXAMPLE_TYPE, INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
 
 use super::super::super::syntax::{bare, children, field, string, text, within};
@@ -33,7 +34,7 @@ impl<'t> Check<'_, '_, 't> {
             self.output_count(tensors.len());
             self.output_axes(&tensors);
         }
-        self.output_order();
+        self.output_order(outputs);
         self.input_order();
     }
 
@@ -125,6 +126,11 @@ impl<'t> Check<'_, '_, 't> {
             return;
         }
         let Some(model) = request.model().cloned() else { return };
+        // A traced module computes what the module computed.
+        let is_traced =
+            self.machine.library_class(&model).as_deref() == Some("torch.jit.TopLevelTracedModule");
+        let original = self.machine.attribute_of(&model, "original").filter(|_| is_traced);
+        let model = original.unwrap_or(model);
         let (Some(function), Some(inputs)) = (self.machine.forward_function(&model), request.inputs.clone())
         else {
             return;
@@ -149,10 +155,23 @@ impl<'t> Check<'_, '_, 't> {
             let is_used = nodes.iter().any(|node| is_use(*node, parameter.name, source))
                 && !is_overwritten(body, parameter.name, source)
                 && self.machine.may_read(parameter.name);
-            if input.value.tensor().is_none() || is_used {
+            let uses: Vec<Node> =
+                nodes.iter().copied().filter(|node| is_use(*node, parameter.name, source)).collect();
+            let is_converted = !uses.is_empty() && uses.iter().all(|node| is_conversion(*node, source));
+            if input.value.tensor().is_none() || is_used && !is_converted {
                 continue;
             }
             self.dropped.push(place);
+            if is_converted {
+                let node = request.node("args");
+                let message = format!("`forward` takes only Python numbers from `{}`", parameter.name);
+                let words = Words::new(UNUSED_INPUT, node, message)
+                    .at(Level::Error)
+                    .note("the tracing exporter drops the input: its elements are those of the example for all inputs")
+                    .help("compute with the tensor itself, or pass the numbers to `__init__`");
+                self.say(words.related(function.file, uses[0], "converted here"));
+                continue;
+            }
             let shown = names.get(place).cloned().unwrap_or_else(|| parameter.name.to_owned());
             let node = request.node("args");
             let words =
@@ -171,20 +190,34 @@ impl<'t> Check<'_, '_, 't> {
         }
     }
 
-    /// Reports `output_names` that give an output of `forward` the name of another output.
-    fn output_order(&mut self) {
-        let request = self.request;
-        let Some(names) = self.names("output_names").filter(|names| names.len() > 1) else { return };
-        let Some(model) = request.model().cloned() else { return };
-        let Some(function) = self.machine.forward_function(&model) else { return };
-        let source = self.machine.source(function.file);
-        let Some(body) = field(function.node, "body") else { return };
+    /// Returns the keys of a dictionary of tensors.
+    fn output_keys(&self, outputs: &Value<'t>) -> Option<Vec<Option<String>>> {
+        let key = |(key, value): &(Value<'t>, Value<'t>)| {
+            Some(Some(key.text().filter(|_| value.tensor().is_some())?.to_owned()))
+        };
+        self.machine.entries(outputs)?.iter().map(key).collect()
+    }
+
+    /// Returns the names of the variables in the only `return` statement of `forward`.
+    fn returned_variables(&self) -> Option<Vec<Option<String>>> {
+        let function = self.machine.forward_function(self.request.model()?)?;
+        let body = field(function.node, "body")?;
         let returned: Vec<Node> =
             within(body).into_iter().filter(|node| node.kind() == "return_statement").collect();
-        let [only] = returned.as_slice() else { return };
-        let Some(value) = children(*only).first().copied() else { return };
-        let own = returned_names(bare(value), source);
-        let Some((own_name, given)) = crossed(&own, &names) else { return };
+        let [only] = returned.as_slice() else { return None };
+        let value = children(*only).first().copied()?;
+        Some(returned_names(bare(value), self.machine.source(function.file)))
+    }
+
+    /// Reports `output_names` that give an output of `forward` the name of another output.
+    fn output_order(&mut self, outputs: &Value<'t>) {
+        let request = self.request;
+        let Some(names) = self.names("output_names").filter(|names| names.len() > 1) else { return };
+        let keys = self.output_keys(outputs);
+        // Keys are names of outputs; variables may have any name.
+        let level = if keys.is_some() { Level::Error } else { OUTPUT_ORDER.level };
+        let own = keys.or_else(|| self.returned_variables());
+        let Some((own_name, given)) = own.and_then(|own| crossed(&own, &names)) else { return };
         let node = request.node("output_names");
         self.say(
             Words::new(
@@ -192,6 +225,7 @@ impl<'t> Check<'_, '_, 't> {
                 node,
                 format!("the output `{own_name}` of `forward` gets the name `{given}`"),
             )
+            .at(level)
             .note("names are assigned to the outputs in their order")
             .help("list the names in the order in which `forward` returns the tensors"),
         );
@@ -260,6 +294,20 @@ fn is_overwritten(body: Node, name: &str, source: &str) -> bool {
         let left = field(assignment, "left").is_some_and(|left| text(left, source) == name);
         left && field(assignment, "right").is_some_and(|right| !mentions(right))
     })
+}
+
+/// Returns true if a read of a variable converts its tensor to Python numbers.
+fn is_conversion(node: Node, source: &str) -> bool {
+    let Some(parent) = node.parent().filter(|parent| field(*parent, "object") == Some(node)) else {
+        return false;
+    };
+    let is_called = parent.parent().is_some_and(|call| {
+        call.kind() == "call"
+            && field(call, "function") == Some(parent)
+            && field(call, "arguments").is_some_and(|list| list.named_child_count() == 0)
+    });
+    let name = field(parent, "attribute").map_or("", |name| text(name, source));
+    is_called && matches!(name, "tolist" | "item")
 }
 
 /// Returns true if a node reads a variable.

@@ -11,7 +11,7 @@ use super::check::{Check, Words};
 use super::value_node;
 
 /// Code that moves or reads files without their paths.
-const MOVERS: [&str; 17] = [
+const MOVERS: [&str; 16] = [
     "shutil",
     "os.rename",
     "os.replace",
@@ -26,7 +26,6 @@ const MOVERS: [&str; 17] = [
     "log_model",
     "mock",
     "push_to_hub",
-    "with_suffix",
     "+ \".onnx\"",
     "+ '.onnx'",
 ];
@@ -114,6 +113,31 @@ impl<'t> Check<'_, '_, 't> {
         let written = self.request.argument("f").and_then(|argument| argument.node);
         let name = written.map(value_node).filter(|node| node.kind() == "identifier");
         let name = name.map(|node| text(node, source));
+        let nodes = everything(root);
+        // Another path may be derived from the same stem.
+        let is_derived = |node: &&Node<'t>| {
+            node.kind() == "attribute"
+                && field(**node, "attribute").is_some_and(|last| text(last, source) == "with_suffix")
+        };
+        let defines = |node: &Node<'t>| {
+            let assignment =
+                std::iter::successors(node.parent(), Node::parent).find(|outer| outer.kind() == "assignment");
+            let target = assignment.and_then(|assignment| field(assignment, "left"));
+            call.byte_range().contains(&node.start_byte())
+                || target.is_some_and(|target| Some(text(target, source)) == name)
+        };
+        if nodes.iter().filter(is_derived).any(|node| !defines(node)) {
+            return true;
+        }
+        // Lists that only collect the paths.
+        let is_collected = |callee: Node<'t>| {
+            let list = field(callee, "object").map(|list| text(list, source));
+            let is_append = field(callee, "attribute").is_some_and(|last| text(last, source) == "append");
+            let is_list =
+                |node: &&Node<'t>| node.kind() == "identifier" && Some(text(**node, source)) == list;
+            let inside = |node: &&Node<'t>| around.byte_range().contains(&node.start_byte());
+            is_append && nodes.iter().filter(is_list).filter(inside).count() == 1
+        };
         let is_mention = |node: &Node<'t>| {
             let is_name = node.kind() == "identifier" && Some(text(*node, source)) == name;
             let is_literal = node.kind() == "string" && text(*node, source).contains(path);
@@ -128,14 +152,17 @@ impl<'t> Check<'_, '_, 't> {
             });
             let callees =
                 parents().filter(|outer| outer.kind() == "call").filter_map(|outer| field(outer, "function"));
-            let mut callees = callees.map(|callee| text(callee, source).rsplit('.').next().unwrap_or(""));
-            !is_target && !callees.any(|callee| ["print", "info", "debug"].contains(&callee))
+            let mut callees = callees.map(|callee| {
+                let last = text(callee, source).rsplit('.').next().unwrap_or("");
+                ["print", "info", "debug"].contains(&last) || is_collected(callee)
+            });
+            !is_target && !callees.any(|is_harmless| is_harmless)
         };
         let is_in_function = |node: &Node<'t>| {
             std::iter::successors(node.parent(), Node::parent)
                 .any(|one| one.kind() == "function_definition" && !outer.contains(&one))
         };
-        everything(root).into_iter().filter(is_mention).any(|node| {
+        nodes.iter().copied().filter(is_mention).any(|node| {
             let is_around = around.byte_range().contains(&node.start_byte());
             (is_around || is_in_function(&node)) && is_use(&node)
         })

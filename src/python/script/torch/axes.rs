@@ -56,6 +56,15 @@ impl<'t> Machine<'t> {
             }
             "repeat_interleave" => shape[at] = size.zip(int(1)).map(|(size, times)| size * times),
             "unfold" => {
+                if let Some((whole, width)) = size.zip(int(2)).filter(|(whole, width)| width > whole) {
+                    let message = format!(
+                        "`unfold` to windows of {}, but axis {at} has {whole} (shape {})",
+                        counted(width, "element"),
+                        shown(&shape)
+                    );
+                    let help = "use a larger example, or smaller windows";
+                    return Err(self.fault(node, Fault::shape(message, help)));
+                }
                 let windows = match (size, int(2), int(3)) {
                     (Some(size), Some(width), Some(step)) if step > 0 && width <= size => {
                         Some((size - width) / step + 1)

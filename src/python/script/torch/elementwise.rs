@@ -102,8 +102,12 @@ impl<'t> Machine<'t> {
             .collect();
         let is_known = |value: &Value| matches!(value, Value::Tensor(_)) || value.number().is_some();
         if !operands.iter().all(is_known) || tensors.is_empty() {
+            self.coverage.compute(self.file(), node, false);
             return Ok(Value::Unknown);
         }
+        let file = self.file();
+        let is_narrow = self.promoted(operands).is_some_and(|dtype| dtype != DType::Float64);
+        self.coverage.compute(file, node, is_narrow);
         let mut shape: Shape = Some(vec![]);
         for tensor in &tensors {
             shape = match (shape, &tensor.shape) {

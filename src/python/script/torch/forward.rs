@@ -21,7 +21,12 @@ impl<'t> Machine<'t> {
             | "torch.jit.TopLevelTracedModule" => {
                 let names = ["_orig_mod", "module", "original"];
                 let inner = names.iter().find_map(|name| self.attribute_of(layer, name));
-                return inner.map_or(Ok(Value::Unknown), |inner| self.invoke(&inner, args));
+                let Some(inner) = inner else { return Ok(Value::Unknown) };
+                let is_scripted = u32::from(class == "torch.jit.ScriptModule");
+                self.scripted += is_scripted;
+                let result = self.invoke(&inner, args);
+                self.scripted -= is_scripted;
+                return result;
             }
             _ => {}
         }

@@ -285,6 +285,7 @@ impl<'t> Machine<'t> {
         self.write(x);
         let base = name.trim_end_matches('_');
         self.executed(base, args.node, x.varies);
+        self.check_shape_change(x, base, args);
         let mut all = args.clone();
         all.positional.insert(0, (Value::Tensor(x.clone()), None));
         match base {

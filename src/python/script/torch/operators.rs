@@ -383,13 +383,7 @@ impl<'t> Machine<'t> {
                 Ok(self.made(shape, x.dtype, &[x]))
             }
             _ if name.contains("_pool") => self.functional_pool(name, x, args),
-            _ => {
-                let result = self
-                    .product(name, x, args)
-                    .or_else(|| self.linear_algebra(name, x, args))
-                    .or_else(|| self.rearrangement(name, x, args));
-                result.unwrap_or(Ok(Value::Unknown))
-            }
+            _ => self.further_operator(name, x, args),
         }
     }
 }

@@ -155,7 +155,13 @@ impl<'t> Machine<'t> {
     }
 
     /// Evaluates `scaled_dot_product_attention`.
-    fn scaled_attention(&mut self, q: &Tensor<'t>, k: &Tensor<'t>, v: &Tensor<'t>, args: &Args<'t>) -> Eval<'t> {
+    fn scaled_attention(
+        &mut self,
+        q: &Tensor<'t>,
+        k: &Tensor<'t>,
+        v: &Tensor<'t>,
+        args: &Args<'t>,
+    ) -> Eval<'t> {
         self.same_device(&[q, k, v], args.node)?;
         self.same_dtype("scaled_dot_product_attention", &[q, k, v], args.node)?;
         let is_grouped = args.keyword("enable_gqa").is_some_and(|flag| *flag != Value::Bool(false));

@@ -10,6 +10,12 @@ use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
 impl<'t> Machine<'t> {
+    /// Evaluates a product, a function of `torch.linalg`, or a function that rearranges its operand.
+    pub fn further_operator(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        let result = self.product(name, x, args).or_else(|| self.linear_algebra(name, x, args));
+        result.or_else(|| self.rearrangement(name, x, args)).unwrap_or(Ok(Value::Unknown))
+    }
+
     /// Evaluates a function of several tensors that joins or crosses them; `None` for other functions.
     pub fn crossed(&mut self, name: &str, args: &Args<'t>) -> Option<Eval<'t>> {
         if !matches!(name, "hstack" | "vstack" | "row_stack" | "dstack" | "column_stack" | "meshgrid") {
@@ -65,7 +71,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Evaluates a function of one tensor that rearranges it; `None` for other functions.
-    pub fn rearrangement(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Option<Eval<'t>> {
+    fn rearrangement(&mut self, name: &str, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Option<Eval<'t>> {
         let int = |at: usize, name: &str, default: i64| args.get(at, name).map_or(Some(default), Value::int);
         let tensor = |at: usize, name: &str| args.get(at, name).and_then(Value::tensor).cloned();
         let shape = x.shape.clone();

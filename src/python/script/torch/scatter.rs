@@ -78,7 +78,7 @@ pub fn recorded_name<'n>(name: &'n str, args: &Args) -> &'n str {
 }
 
 /// Keywords with which the exporters were measured.
-const MEASURED: [&str; 10] = [
+const MEASURED: [&str; 14] = [
     "input",
     "other",
     "target",
@@ -89,6 +89,10 @@ const MEASURED: [&str; 10] = [
     "diagonal",
     "kernel_size",
     "size",
+    "n",
+    "norm",
+    "mode",
+    "padding_mode",
 ];
 
 /// Returns true if a call has only arguments with which the exporters were measured.

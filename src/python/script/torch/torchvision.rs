@@ -50,7 +50,14 @@ pub fn lacks(path: &str, name: &str) -> bool {
 }
 
 /// Minimum height and width of images, for models whose poolings make smaller images empty.
-const LEAST_SIZES: [(&str, i64); 2] = [("alexnet", 63), ("vgg", 32)];
+const LEAST_SIZES: [(&str, i64); 6] = [
+    ("alexnet", 63),
+    ("googlenet", 15),
+    ("inception_v3", 75),
+    ("squeezenet1_0", 21),
+    ("squeezenet1_1", 17),
+    ("vgg", 32),
+];
 
 impl<'t> Machine<'t> {
     /// Constructs a model of torchvision.
@@ -104,17 +111,22 @@ impl<'t> Machine<'t> {
     /// Runs a model of torchvision.
     pub fn torchvision_forward(&mut self, model: &Value<'t>, path: &str, args: &Args<'t>) -> Eval<'t> {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let Some(classifier) = classifier(path) else { return Ok(Value::Unknown) };
+        let classifier = classifier(path);
+        let head = classifier.as_ref().map_or("fc", |classifier| classifier.head);
         let instance = model.object().and_then(|object| self.heap.instance(object));
         let names: Vec<&str> = instance
             .iter()
             .flat_map(|instance| instance.attributes.iter().map(|(name, _)| &**name))
             .collect();
-        let is_own = names.iter().all(|name| OWN.contains(name) || *name == classifier.head)
+        let is_own = names.iter().all(|name| OWN.contains(name) || *name == head)
             && matches!(self.attribute_of(model, "weight"), Some(Value::Tensor(_)));
         let (true, Some(Value::Tensor(x))) = (is_own, args.get(0, "x").cloned()) else {
             return Ok(Value::Unknown);
         };
+        let least = LEAST_SIZES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, size)| *size);
+        if classifier.is_none() && least.is_none() {
+            return Ok(Value::Unknown);
+        }
         if let Some(shape) = &x.shape {
             let channels = shape.len().checked_sub(3).and_then(|at| shape[at]);
             if !matches!(shape.len(), 3 | 4) || channels.is_some_and(|channels| channels != 3) {
@@ -124,7 +136,6 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, Fault::shape(message, help)));
             }
         }
-        let least = LEAST_SIZES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, size)| *size);
         if let (Some(shape), Some(least)) = (&x.shape, least)
             && let Some(size) = shape[shape.len() - 2..].iter().flatten().find(|size| **size < least)
         {
@@ -141,6 +152,7 @@ impl<'t> Machine<'t> {
             weight.shape = Some(vec![None]);
             self.same_device(&[&x, &weight], args.node)?;
         }
+        let Some(classifier) = classifier else { return Ok(Value::Unknown) };
         let dtype = if self.is_autocast() { None } else { x.dtype };
         let shape = x.shape.as_ref().filter(|shape| shape.len() == 4);
         let features = shape.map(|shape| std::iter::once(shape[0]).chain(classifier.features).collect());
