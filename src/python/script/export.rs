@@ -128,7 +128,13 @@ impl<'t> Machine<'t> {
         let checked = export_call::before(self, &call);
         let is_faulty = checked.findings.iter().any(|finding| finding.level >= Level::Warning);
         self.tell(checked.findings);
-        raised(checked.raised)?;
+        // Tracing runs the model before it names the axes.
+        let is_late = |fault: &Finding| *fault.code == *rule_ids::AXIS_OUT_OF_RANGE.code;
+        let (late, early) = match checked.raised {
+            Some(fault) if is_late(&fault) && export_call::is_tracing(self, &call) => (Some(fault), None),
+            fault => (None, fault),
+        };
+        raised(early)?;
         let model = args.get(0, "model").or_else(|| args.keyword("mod")).or_else(|| args.keyword("func"));
         let model = receiver.or(model).cloned().unwrap_or_default();
         let outputs = match self.example(path, args) {
@@ -163,6 +169,7 @@ impl<'t> Machine<'t> {
                     }
                     outputs => outputs?,
                 };
+                raised(late)?;
                 self.check_operators(&call, &operators, &trace);
                 if export_call::is_tracing(self, &call) {
                     self.report_frozen_state();
@@ -179,6 +186,7 @@ impl<'t> Machine<'t> {
             None => {
                 self.coverage.finish(false);
                 self.reads = None;
+                raised(late)?;
                 Value::Unknown
             }
         };

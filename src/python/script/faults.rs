@@ -52,6 +52,31 @@ impl Fault {
 }
 
 impl<'t> Machine<'t> {
+    /// Reports the exception that ends the script, or records that a budget is exhausted.
+    pub fn end(&mut self, stop: Stop) {
+        match stop {
+            Stop::Raised(raised) => self.tell(raised.finding),
+            Stop::Exhausted => self.exhausted = true,
+        }
+    }
+
+    /// Adds findings that were not added before, unless findings are suppressed.
+    /// Of two findings of a rule at one place, the more severe one is kept.
+    pub fn tell(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            if self.quiet > 0 {
+                continue;
+            }
+            let is_known =
+                |known: &&mut Finding| known.code == finding.code && known.source == finding.source;
+            match self.findings.iter_mut().find(is_known) {
+                Some(known) if known.level >= finding.level => {}
+                Some(known) => *known = finding,
+                None => self.findings.push(finding),
+            }
+        }
+    }
+
     /// Returns the exception of a fault at `node`.
     pub fn fault(&self, node: Node<'t>, fault: Fault) -> Stop {
         let finding = self.finding(node, &fault);

@@ -213,24 +213,6 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Reports the exception that ends the script, or records that a budget is exhausted.
-    pub fn end(&mut self, stop: Stop) {
-        match stop {
-            Stop::Raised(raised) => self.tell(raised.finding),
-            Stop::Exhausted => self.exhausted = true,
-        }
-    }
-
-    /// Adds findings that were not added before, unless findings are suppressed.
-    pub fn tell(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        for finding in findings {
-            let is_known = |known: &Finding| known.code == finding.code && known.source == finding.source;
-            if self.quiet == 0 && !self.findings.iter().any(is_known) {
-                self.findings.push(finding);
-            }
-        }
-    }
-
     /// Runs a file at its top level. Returns the scope with the variables of the file.
     pub fn run_file(&mut self, index: usize, name: &str) -> Result<Ref, Stop> {
         if let Some(scope) = self.imported.get(&index) {
