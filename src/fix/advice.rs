@@ -12,7 +12,7 @@ use crate::graph::Model;
 /// Location of an obstacle: a node or another place in the file, and a Python line.
 type Spot = (Option<(Arc<str>, Arc<str>)>, Option<SourcePlace>);
 
-/// Sets the help of findings about a failed downward conversion to the lowest opset without the finding.
+/// Sets the help of findings about a failed conversion to the lowest opset without the finding.
 /// If no opset below that of the model is without the finding, it gets no help. `attempt` runs the pipeline
 /// with other options.
 pub fn advise(outcome: &mut Outcome, options: &Options, attempt: &dyn Fn(Model, &Options) -> Outcome) {

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{bare, children, everything, field, text};
+use super::super::syntax::{bare, children, field};
 use super::machine::{Machine, Stop};
 use super::statements::{Flow, Step};
 use super::value::Value;
@@ -111,13 +111,5 @@ fn only_imports(body: Node) -> bool {
         matches!(statement.kind(), "import_statement" | "import_from_statement")
             || statement.kind() == "expression_statement"
                 && children(*statement).iter().all(|child| child.kind() == "assignment")
-    })
-}
-
-/// Returns true if code names a context that ends exceptions, such as `contextlib.suppress`.
-pub fn swallows(code: Node, source: &str) -> bool {
-    everything(code).into_iter().filter(|node| node.kind() == "identifier").any(|name| {
-        let name = text(name, source);
-        name == "suppress" || name.to_lowercase().contains("raises")
     })
 }

@@ -38,8 +38,9 @@ const EXPORTER_NAMES: [&str; 4] =
 /// Class of the result of `torch.onnx.export(…, dynamo=True)`.
 pub const ONNX_PROGRAM: &str = "torch.onnx.ONNXProgram";
 
-/// Attributes of an exported program that hold the positional and keyword arguments of its example.
+/// Attribute of an exported program that holds the positional arguments of its example.
 pub const PROGRAM_ARGS: &str = " args";
+/// Attribute of an exported program that holds the keyword arguments of its example.
 pub const PROGRAM_KEYWORDS: &str = " kwargs";
 
 /// Attributes and methods of `ONNXProgram` in the newest release.
@@ -340,13 +341,25 @@ impl<'t> Machine<'t> {
             _ => return Value::Unknown,
         };
         let mut attributes = vec![("original", model.clone())];
-        if path == "torch.export.export" && !args.open {
+        let shapes = args.keyword("dynamic_shapes").cloned().unwrap_or(Value::None);
+        if path == "torch.export.export" && !args.open && self.keeps_numbers(&shapes) {
             attributes.push((PROGRAM_ARGS, args.get(1, "args").cloned().unwrap_or_default()));
             attributes.push((PROGRAM_KEYWORDS, args.get(2, "kwargs").cloned().unwrap_or(Value::None)));
         }
         let result = self.instance(class, attributes, true);
         self.set_origin(&result, args.node);
         result
+    }
+
+    /// Returns true if `dynamic_shapes` makes no number of the example an input.
+    pub fn keeps_numbers(&self, shapes: &Value<'t>) -> bool {
+        let values = |value: &Value<'t>| {
+            let entries = self.entries(value);
+            let entries = entries.map(|entries| entries.into_iter().map(|(_, value)| value).collect());
+            entries.or_else(|| self.items(value))
+        };
+        let is_plain = |value: &Value<'t>| *value == Value::None || values(value).is_some();
+        *shapes == Value::None || values(shapes).is_some_and(|all: Vec<Value>| all.iter().all(is_plain))
     }
 }
 

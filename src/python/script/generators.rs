@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
-use super::exceptions::swallows;
+use super::definitions::swallows;
 use super::files::ScriptFile;
 use super::heap::Object;
 use super::library::EXIT_STACK;

@@ -64,6 +64,8 @@ impl<'t> Machine<'t> {
     /// Reports a program that is saved without its weights.
     fn check_initializers(&mut self, args: &Args<'t>) {
         let is_without = args.keyword("include_initializers") == Some(&Value::Bool(false));
+        let are_inputs = args.keyword("keep_initializers_as_inputs");
+        let is_without = is_without && are_inputs.is_none_or(|kept| *kept == Value::Bool(false));
         if !is_without || self.mentions(&ADDERS) || !self.is_unconditional() {
             return;
         }

@@ -70,7 +70,7 @@ impl<'t> Machine<'t> {
         let message = format!("`{}` keeps the value of a call before the export", one_line(read, source));
         let place = Place::Source(self.place(0, read));
         self.tell([rule_ids::ITEM_BAKED
-            .at(Level::Warning)
+            .at(Level::Info)
             .finding(message, place)
             .related(Place::Source(self.place(0, write)), "computed here")
             .note("the call computed the value from its input, and the file has it as a constant")

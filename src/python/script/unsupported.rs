@@ -203,7 +203,7 @@ impl<'t> Machine<'t> {
             return;
         }
         let shown = shown(&operator.name);
-        let message = format!("the file keeps opset 18: {shown} has no form at opset {opset}");
+        let message = format!("the file keeps opset 18: opset {opset} has no operator for {shown}");
         let finding = rule_ids::UNSUPPORTED_OPSET
             .at(Level::Warning)
             .finding(message, Place::Source(self.place(call.file, call.node)))

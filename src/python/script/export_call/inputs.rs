@@ -157,6 +157,10 @@ impl<'t> Check<'_, '_, 't> {
         let is_flag = |value: &Value| matches!(value, Value::Bool(_));
         let flags = inputs.iter().filter(|input| is_flag(&input.value)).count();
         let named = self.names("input_names").map_or(0, |names| names.len());
+        let shapes = request.value("dynamic_shapes").cloned().unwrap_or(Value::None);
+        if !self.machine.keeps_numbers(&shapes) {
+            return;
+        }
         for (at, input) in inputs.iter().enumerate() {
             // Flags are meant to be constants, unless `input_names` has a name for them.
             let is_named_flag = is_flag(&input.value) && named + flags > inputs.len();

@@ -157,7 +157,10 @@ impl<'t> Check<'_, '_, 't> {
                 && self.machine.may_read(parameter.name);
             let uses: Vec<Node> =
                 nodes.iter().copied().filter(|node| is_use(*node, parameter.name, source)).collect();
-            let is_converted = !uses.is_empty() && uses.iter().all(|node| is_conversion(*node, source));
+            let is_converted = names.get(place).is_some()
+                && !uses.is_empty()
+                && uses.iter().all(|node| is_conversion(*node, source))
+                && !self.mentions_here(&["is_in_onnx_export", "is_compiling", "is_exporting", "is_tracing"]);
             if input.value.tensor().is_none() || is_used && !is_converted {
                 continue;
             }

@@ -30,6 +30,10 @@ const MOVERS: [&str; 16] = [
     "+ '.onnx'",
 ];
 
+/// Functions that neither read nor write the file of a path.
+const HARMLESS: [&str; 9] =
+    ["print", "info", "debug", "str", "repr", "format", "Path", "basename", "abspath"];
+
 impl<'t> Check<'_, '_, 't> {
     /// Checks the path of the file, and reports an export in a loop that overwrites its own file.
     pub fn file(&mut self) {
@@ -136,7 +140,11 @@ impl<'t> Check<'_, '_, 't> {
             let is_list =
                 |node: &&Node<'t>| node.kind() == "identifier" && Some(text(**node, source)) == list;
             let inside = |node: &&Node<'t>| around.byte_range().contains(&node.start_byte());
-            is_append && nodes.iter().filter(is_list).filter(inside).count() == 1
+            let is_created = nodes.iter().any(|node| {
+                let is_target = field(*node, "left").map(|left| text(left, source)) == list;
+                is_target && field(*node, "right").is_some_and(|value| text(value, source) == "[]")
+            });
+            is_append && is_created && nodes.iter().filter(is_list).filter(inside).count() == 1
         };
         let is_mention = |node: &Node<'t>| {
             let is_name = node.kind() == "identifier" && Some(text(*node, source)) == name;
@@ -154,9 +162,10 @@ impl<'t> Check<'_, '_, 't> {
                 parents().filter(|outer| outer.kind() == "call").filter_map(|outer| field(outer, "function"));
             let mut callees = callees.map(|callee| {
                 let last = text(callee, source).rsplit('.').next().unwrap_or("");
-                ["print", "info", "debug"].contains(&last) || is_collected(callee)
+                HARMLESS.contains(&last) || is_collected(callee)
             });
-            !is_target && !callees.any(|is_harmless| is_harmless)
+            let is_called = callees.next();
+            !is_target && !(is_called == Some(true) && callees.all(|is_harmless| is_harmless))
         };
         let is_in_function = |node: &Node<'t>| {
             std::iter::successors(node.parent(), Node::parent)

@@ -119,6 +119,7 @@ impl<'t> Machine<'t> {
             .flat_map(|instance| instance.attributes.iter().map(|(name, _)| &**name))
             .collect();
         let is_own = names.iter().all(|name| OWN.contains(name) || *name == head)
+            && !self.mentions(&["get_submodule", "setattr("])
             && matches!(self.attribute_of(model, "weight"), Some(Value::Tensor(_)));
         let (true, Some(Value::Tensor(x))) = (is_own, args.get(0, "x").cloned()) else {
             return Ok(Value::Unknown);
