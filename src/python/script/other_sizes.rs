@@ -88,7 +88,7 @@ impl<'t> Machine<'t> {
         let is_nested = values.iter().any(|value| !matches!(value, Value::Tensor(_)) && !value.is_plain())
             || values.iter().any(|value| matches!(value, Value::Tuple(_)));
         let is_export = matches!(&*call.exporter, "torch.onnx.export" | "torch.export.export");
-        if self.exhausted || is_nested || !is_export {
+        if self.exhausted || is_nested || !is_export || !self.has_free_axes(call) {
             self.varying.extend(lines(loops));
             return;
         }

@@ -1,12 +1,16 @@
 //! In-place methods that change the shape of a tensor, and that an exporter does not support.
 
+use tree_sitter::Node;
+
 use crate::diag::{Level, Place, rule_ids};
 
 use super::super::syntax::{children, everything, field, text};
 use super::calls::Args;
 use super::export_call::{is_dynamo, is_tracing};
+use super::exporting::ExportCall;
 use super::machine::Machine;
 use super::tensor::Tensor;
+use super::value::Value;
 
 impl<'t> Machine<'t> {
     /// Reports an in-place method that changes the shape of an input, or that resizes a tensor.
@@ -16,7 +20,12 @@ impl<'t> Machine<'t> {
         let is_running = self.coverage.is_active && self.quiet == 0 && self.is_certain();
         let Some(call) = self.exports.last().filter(|_| is_running && x.varies).cloned() else { return };
         let reshapes = matches!(name, "unsqueeze" | "transpose" | "swapaxes" | "swapdims" | "t");
-        let (message, note, help) = if reshapes && self.is_parameter(args) && is_dynamo(self, &call) {
+        let is_lasting = reshapes
+            && is_dynamo(self, &call)
+            && changes_shape(x, name, args)
+            && self.is_example(x, &call, args)
+            && !self.may_be_restored(name, args);
+        let (message, note, help) = if is_lasting {
             (
                 "changes the shape of an input",
                 "torch.export supports no input whose shape changes, and raises",
@@ -38,12 +47,16 @@ impl<'t> Machine<'t> {
         self.tell([finding]);
     }
 
-    /// Returns true if a call is a method of an unchanged parameter of the exported `forward`.
-    fn is_parameter(&self, args: &Args<'t>) -> bool {
-        let depth = self.frames.len().checked_sub(1);
-        let Some(function) = self.frames.last().and_then(|frame| frame.function.clone()) else {
-            return false;
-        };
+    /// Returns true if a call is a method of an example, under the name that `forward` gives it.
+    ///
+    /// The name has no other meaning in `forward`, so that the tensor is no view and no copy of the example.
+    fn is_example(&self, x: &Tensor<'t>, call: &ExportCall<'t>, args: &Args<'t>) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let Some(function) = frame.function.clone() else { return false };
+        let named = |name: &str| call.arguments.iter().find(|one| one.name.as_deref() == Some(name));
+        let first = call.arguments.first().filter(|one| one.name.is_none());
+        let model = first.or_else(|| named("model")).or_else(|| named("mod")).map(|one| &one.value);
+        let is_own = frame.this.is_some() && frame.this.as_ref() == call.receiver.as_ref().or(model);
         let source = self.source(function.file);
         let object = field(args.node, "function").and_then(|callee| field(callee, "object"));
         let Some(name) = object.filter(|object| object.kind() == "identifier").map(|name| text(name, source))
@@ -51,16 +64,73 @@ impl<'t> Machine<'t> {
             return false;
         };
         let parameters = field(function.node, "parameters").map(children).unwrap_or_default();
-        let is_named = |node: &tree_sitter::Node<'t>| text(*node, source) == name;
-        let is_own = parameters
+        let is_named = |node: &Node<'t>| text(*node, source) == name;
+        let is_parameter = parameters
             .iter()
             .any(|parameter| is_named(parameter) || children(*parameter).first().is_some_and(is_named));
-        let is_assigned =
-            field(function.node, "body").map(everything).unwrap_or_default().into_iter().any(|node| {
-                let left = field(node, "left").filter(|_| node.kind().ends_with("assignment"));
-                let is_before = node.end_byte() <= args.node.start_byte();
-                is_before && left.is_some_and(|left| everything(left).iter().any(is_named))
-            });
-        depth == Some(self.model_start.1) && is_own && !is_assigned
+        let body = field(function.node, "body").map(everything).unwrap_or_default();
+        self.frames.len().checked_sub(1) == Some(self.model_start.1)
+            && self.coverage.inputs.contains(&x.memory)
+            && is_own
+            && is_parameter
+            && !self.mentions(&["forward_pre_hook"])
+            && !body.into_iter().any(|node| bound(node).iter().any(is_named))
     }
+
+    /// Returns true if the script may give a tensor its former shape after the method `name`.
+    fn may_be_restored(&self, name: &str, args: &Args<'t>) -> bool {
+        // A removed axis undoes only `unsqueeze_`.
+        let permutes = name != "unsqueeze";
+        let restores = |method: &str| {
+            matches!(method, "squeeze_" | "resize_" | "resize_as_" | "set_" | "as_strided_" | "set_data")
+                || permutes && matches!(method, "t_" | "transpose_" | "swapaxes_" | "swapdims_")
+        };
+        let source = self.source(self.file());
+        let root = std::iter::successors(Some(args.node), Node::parent).last().unwrap_or(args.node);
+        everything(root).into_iter().any(|node| {
+            let is_method = node.kind() == "attribute"
+                && field(args.node, "function") != Some(node)
+                && field(node, "attribute").is_some_and(|method| restores(text(method, source)));
+            let left = field(node, "left").filter(|_| node.kind() == "assignment");
+            let is_data = left.is_some_and(|left| text(left, source).ends_with(".data"));
+            let is_in_function = || {
+                std::iter::successors(node.parent(), Node::parent)
+                    .any(|outer| matches!(outer.kind(), "function_definition" | "lambda"))
+            };
+            (is_method || is_data) && is_in_function()
+        })
+    }
+}
+
+/// Returns the nodes with the names that a node binds.
+fn bound(node: Node) -> Vec<Node> {
+    let part = match node.kind() {
+        "named_expression" | "function_definition" | "class_definition" => field(node, "name"),
+        "as_pattern" => field(node, "alias"),
+        "case_pattern"
+        | "global_statement"
+        | "nonlocal_statement"
+        | "delete_statement"
+        | "lambda_parameters"
+        | "import_statement"
+        | "import_from_statement" => Some(node),
+        _ => field(node, "left"),
+    };
+    part.map(everything).unwrap_or_default()
+}
+
+/// Returns true if a permutation of two axes certainly changes the shape of a tensor; others always do.
+fn changes_shape(x: &Tensor, name: &str, args: &Args) -> bool {
+    if name == "unsqueeze" {
+        return true;
+    }
+    let axes = match name {
+        "t" => (x.rank() == Some(2)).then_some((0, 1)),
+        _ => {
+            let axis = |at: usize| args.get(at, if at == 0 { "dim0" } else { "dim1" }).and_then(Value::int);
+            axis(0).zip(axis(1))
+        }
+    };
+    let sizes = axes.and_then(|(a, b)| x.dim(a).zip(x.dim(b)));
+    sizes.is_some_and(|(a, b)| a != b)
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::exporting::ExportCall;
 use super::machine::Machine;
 use super::tensor::Tensor;
+use super::torch::DIM;
 use super::value::Value;
 
 /// Direction in which the sizes of dynamic axes change.
@@ -74,6 +75,30 @@ impl<'t> Machine<'t> {
             }
         }
         found
+    }
+
+    /// Returns true if no axis of a call has a size that depends on that of another axis.
+    ///
+    /// A derived dimension, such as `2 * h`, permits only sizes that fit those of its root.
+    pub fn has_free_axes(&self, call: &ExportCall<'t>) -> bool {
+        let mut arguments = call.arguments.iter();
+        let shapes = arguments.find(|argument| argument.name.as_deref() == Some("dynamic_shapes"));
+        shapes.is_none_or(|shapes| self.is_free(&shapes.value))
+    }
+
+    /// Returns true if an entry of `dynamic_shapes`, with all its items, has no derived dimension.
+    fn is_free(&self, entry: &Value<'t>) -> bool {
+        if self.library_class(entry).as_deref() == Some(DIM) {
+            return self.attribute_of(entry, "root").is_none();
+        }
+        match entry {
+            Value::None | Value::Int(_) | Value::Str(_) | Value::Name(_) => true,
+            _ => match (self.entries(entry), self.items(entry)) {
+                (Some(entries), _) => entries.iter().all(|(_, item)| self.is_free(item)),
+                (None, Some(items)) => items.iter().all(|item| self.is_free(item)),
+                (None, None) => false,
+            },
+        }
     }
 
     /// Returns the axes of an entry, which is a dictionary, a list of numbers, or a list of names.

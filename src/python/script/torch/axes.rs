@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use tree_sitter::Node;
 
+use super::super::super::syntax::{children, field};
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
@@ -19,7 +21,12 @@ impl<'t> Machine<'t> {
         let place = match name {
             "narrow" | "select" | "flip" | "diff" => 1,
             "unfold" if x.rank() == Some(4) && args.positional.len() != 4 => return self.unfold(x, args),
-            "unfold" => 1,
+            "unfold" => match written_arguments(args) {
+                Some(3) => 1,
+                // `F.unfold(x, kernel_size, dilation, padding)`.
+                Some(4) => return self.unfold_by_position(x, args),
+                _ => return Ok(Value::Unknown),
+            },
             _ => 2,
         };
         let given = args.get(place, "");
@@ -76,7 +83,32 @@ impl<'t> Machine<'t> {
             }
             _ => return Ok(Value::Unknown),
         }
+        if matches!(name, "narrow" | "select" | "unfold") {
+            return Ok(self.window(x, shape));
+        }
         Ok(self.made(Some(shape), x.dtype, &[x]))
+    }
+
+    /// Returns a view of some elements of a tensor: writes to it change the tensor.
+    pub fn window(&mut self, x: &Tensor<'t>, shape: Vec<Dim>) -> Value<'t> {
+        match self.made(Some(shape), x.dtype, &[x]) {
+            Value::Tensor(made) => {
+                Value::Tensor(Rc::new(Tensor { memory: x.memory, layout: None, ..(*made).clone() }))
+            }
+            other => other,
+        }
+    }
+
+    /// Evaluates `F.unfold` with four positional arguments, of which the last one is the padding.
+    fn unfold_by_position(&mut self, x: &Rc<Tensor<'t>>, args: &Args<'t>) -> Eval<'t> {
+        if x.rank() != Some(4) {
+            return Ok(Value::Unknown);
+        }
+        let mut named = args.clone();
+        if let Some((padding, node)) = named.positional.pop() {
+            named.keywords.push((Rc::from("padding"), padding, node));
+        }
+        self.unfold(x, &named)
     }
 
     /// Evaluates `einsum` with an equation whose letters name axes.
@@ -127,4 +159,12 @@ impl<'t> Machine<'t> {
         self.same_dtype("einsum", &all, args.node)?;
         Ok(self.made(Some(shape), dtype.flatten(), &all))
     }
+}
+
+/// Returns the number of arguments that a call lists, or `None` if it unpacks some.
+fn written_arguments(args: &Args) -> Option<usize> {
+    let listed = children(field(args.node, "arguments")?);
+    let is_plain =
+        |node: &Node| !matches!(node.kind(), "list_splat" | "dictionary_splat" | "keyword_argument");
+    listed.iter().all(is_plain).then(|| listed.iter().filter(|node| node.kind() != "comment").count())
 }

@@ -186,7 +186,17 @@ impl<'t> Machine<'t> {
                 return Err(self.fault(args.node, Fault::dtype(message, "use `mask.bool()`")));
             }
             if let (Some(mask), Some(scores)) = (&mask.shape, &scores.shape) {
-                self.expandable("scaled_dot_product_attention", mask, scores, args)?;
+                // Three axes become four with a first axis of 1, which a mask may have, too.
+                let is_batched = scores.len() == 3 && mask.len() == 4 && matches!(mask[0], Some(1) | None);
+                let fitting = if is_batched { &mask[1..] } else { &mask[..] };
+                // Only the kernels of the CPU reject a mask with more axes, not the exported program.
+                let is_checked = !self.is_program && q.device.as_deref() == Some("cpu");
+                if fitting.len() <= scores.len() || is_checked {
+                    self.expandable("scaled_dot_product_attention", fitting, scores, args)?;
+                }
+                if mask.len() > scores.len() {
+                    return Ok(self.made(None, q.dtype, &[q, k, v]));
+                }
             }
         }
         // Some kernels do not check the lengths of the values.

@@ -84,8 +84,12 @@ impl<'t> Machine<'t> {
                 self.permute(x, moved(&from, &to, x.rank().unwrap_or(0)), args.node)
             }
             "diagonal" => match self.diagonal(x, args) {
-                Some(shape) => Ok(self.made(Some(shape), x.dtype, &[x])),
-                None => Ok(Value::Unknown),
+                Some(shape) => Ok(self.window(x, shape)),
+                None => {
+                    // A write to the unknown view would change the tensor.
+                    self.write(x);
+                    Ok(Value::Unknown)
+                }
             },
             "diag" => {
                 let offset = int(1, "diagonal", 0);
