@@ -114,7 +114,8 @@ fn bound(node: Node) -> Vec<Node> {
         | "lambda_parameters"
         | "import_statement"
         | "import_from_statement" => Some(node),
-        _ => field(node, "left"),
+        "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => field(node, "left"),
+        _ => None,
     };
     part.map(everything).unwrap_or_default()
 }
