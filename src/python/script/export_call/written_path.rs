@@ -164,8 +164,8 @@ impl<'t> Check<'_, '_, 't> {
                 let last = text(callee, source).rsplit('.').next().unwrap_or("");
                 HARMLESS.contains(&last) || is_collected(callee)
             });
-            let is_called = callees.next();
-            !is_target && !(is_called == Some(true) && callees.all(|is_harmless| is_harmless))
+            let is_named = callees.next() == Some(true) && callees.all(|is_harmless| is_harmless);
+            !is_target && !is_named
         };
         let is_in_function = |node: &Node<'t>| {
             std::iter::successors(node.parent(), Node::parent)
