@@ -39,8 +39,9 @@ fn scripted_modules_keep_their_loops() {
 
 #[test]
 fn inputs_that_become_numbers_are_reported() {
-    let export =
-        "torch.onnx.export(Net(), (torch.randn(5, 4), torch.tensor([2, 3])), 'net.onnx', dynamo=False)";
+    let example = "(torch.randn(5, 4), torch.tensor([2, 3]))";
+    let names = "input_names=['x', 'sizes'], dynamo=False";
+    let export = &format!("torch.onnx.export(Net(), {example}, 'net.onnx', {names})");
     check_export(
         "",
         "x, sizes",
@@ -58,7 +59,7 @@ fn state_of_an_earlier_call_is_reported() {
         |mark: &str| format!("if self.mean is None:\n    self.mean = x.mean(0)\nreturn x - self.mean{mark}");
     let export = "torch.onnx.export(net, torch.randn(3, 4), 'net.onnx', dynamo=False)";
     let earlier = format!("net = Net()\nprint(net(torch.randn(3, 4)).shape)\n{export}");
-    check_export(init, "x", &body("  #! item-baked"), &earlier);
+    check_export(init, "x", &body("  #? item-baked"), &earlier);
     check_export(init, "x", &body(""), &format!("net = Net()\n{export}"));
 }
 
