@@ -51,7 +51,7 @@ impl Machine<'_> {
 
     /// Returns true if a class of the script derives from an enumeration, and from `str` if `of_text`.
     pub fn has_enumeration(&self, of_text: bool) -> bool {
-        self.files.iter().any(|file| {
+        self.files.iter().filter(|file| file.code().contains("Enum")).any(|file| {
             let source = &*file.text;
             let last = |base: &Node| text(*base, source).rsplit('.').next().unwrap_or("").to_owned();
             everything(file.tree.root_node()).into_iter().any(|node| {

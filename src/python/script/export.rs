@@ -353,13 +353,8 @@ impl<'t> Machine<'t> {
 
     /// Returns true if `dynamic_shapes` makes no number of the example an input.
     pub fn keeps_numbers(&self, shapes: &Value<'t>) -> bool {
-        let values = |value: &Value<'t>| {
-            let entries = self.entries(value);
-            let entries = entries.map(|entries| entries.into_iter().map(|(_, value)| value).collect());
-            entries.or_else(|| self.items(value))
-        };
-        let is_plain = |value: &Value<'t>| *value == Value::None || values(value).is_some();
-        *shapes == Value::None || values(shapes).is_some_and(|all: Vec<Value>| all.iter().all(is_plain))
+        let is_plain = |value: &Value<'t>| *value == Value::None || self.members(value).is_some();
+        *shapes == Value::None || self.members(shapes).is_some_and(|all| all.iter().all(is_plain))
     }
 }
 

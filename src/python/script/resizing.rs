@@ -93,12 +93,15 @@ impl<'t> Machine<'t> {
         }
         match entry {
             Value::None | Value::Int(_) | Value::Str(_) | Value::Name(_) => true,
-            _ => match (self.entries(entry), self.items(entry)) {
-                (Some(entries), _) => entries.iter().all(|(_, item)| self.is_free(item)),
-                (None, Some(items)) => items.iter().all(|item| self.is_free(item)),
-                (None, None) => false,
-            },
+            _ => self.members(entry).is_some_and(|members| members.iter().all(|member| self.is_free(member))),
         }
+    }
+
+    /// Returns the values of a dictionary, or the items of a list or tuple.
+    pub fn members(&self, value: &Value<'t>) -> Option<Vec<Value<'t>>> {
+        let entries = self.entries(value);
+        let values = entries.map(|entries| entries.into_iter().map(|(_, value)| value).collect());
+        values.or_else(|| self.items(value))
     }
 
     /// Returns the axes of an entry, which is a dictionary, a list of numbers, or a list of names.

@@ -13,8 +13,9 @@ use super::value::Value;
 impl<'t> Machine<'t> {
     /// Returns true if a call of a model before the export created the memory of a tensor.
     fn is_stale(&self, tensor: &Tensor<'t>) -> bool {
-        tensor.role == Role::Plain
-            && self.earlier.iter().any(|(start, end)| (*start..*end).contains(&tensor.memory))
+        // Memories are numbered in the order of their creation, so the ranges are sorted.
+        let at = self.earlier.partition_point(|(_, end)| *end <= tensor.memory);
+        tensor.role == Role::Plain && self.earlier.get(at).is_some_and(|(start, _)| *start <= tensor.memory)
     }
 
     /// Records a read of a tensor that an earlier call of the model created.
@@ -41,18 +42,10 @@ impl<'t> Machine<'t> {
         let writes = writes_of(within(body), text(name, source), source);
         let [write] = writes[..] else { return };
         let parameters = field(function, "parameters").map(children).unwrap_or_default();
-        let names: Vec<&str> = parameters
-            .iter()
-            .skip(1)
-            .map(|one| {
-                if one.kind() == "identifier" {
-                    *one
-                } else {
-                    children(*one).first().copied().unwrap_or(*one)
-                }
-            })
-            .map(|one| text(one, source))
-            .collect();
+        // The name is the whole parameter, or its first part: `x: Tensor`, `x=None`.
+        let name_of = |parameter: &Node<'t>| children(*parameter).first().copied().unwrap_or(*parameter);
+        let names: Vec<&str> =
+            parameters.iter().skip(1).map(|parameter| text(name_of(parameter), source)).collect();
         let Some(value) = written(write, source) else { return };
         let is_data = |node: &Node<'t>| {
             let method = node.parent().and_then(|parent| field(parent, "attribute"));
@@ -64,7 +57,7 @@ impl<'t> Machine<'t> {
                     "mean" | "std" | "var" | "amax" | "amin" | "sum" | "detach" | "clone" | "norm"
                 )
         };
-        if function.kind() != "function_definition" || !everything(value).iter().any(is_data) {
+        if !everything(value).iter().any(is_data) {
             return;
         }
         let message = format!("`{}` keeps the value of a call before the export", one_line(read, source));

@@ -152,11 +152,11 @@ impl<'t> Check<'_, '_, 't> {
                 None => *place == at,
             });
             let Some((place, input)) = given else { continue };
-            let is_used = nodes.iter().any(|node| is_use(*node, parameter.name, source))
-                && !is_overwritten(body, parameter.name, source)
-                && self.machine.may_read(parameter.name);
             let uses: Vec<Node> =
                 nodes.iter().copied().filter(|node| is_use(*node, parameter.name, source)).collect();
+            let is_used = !uses.is_empty()
+                && !is_overwritten(body, parameter.name, source)
+                && self.machine.may_read(parameter.name);
             let is_converted = names.get(place).is_some()
                 && !uses.is_empty()
                 && uses.iter().all(|node| is_conversion(*node, source))

@@ -327,10 +327,12 @@ impl<'t> Machine<'t> {
                 self.layer_norm("layer_norm", x, &shape, node)
             }
             "batch_norm" | "instance_norm" | "group_norm" => Ok(Value::Tensor(Rc::new(self.derived(x)))),
-            "conv1d" | "conv2d" | "conv3d" => match tensor(1, "weight") {
-                Some(weight) => self.functional_convolution(name, x, &weight, args),
-                None => Ok(Value::Unknown),
-            },
+            "conv1d" | "conv2d" | "conv3d" | "conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d" => {
+                match tensor(1, "weight") {
+                    Some(weight) => self.functional_convolution(name, x, &weight, args),
+                    None => Ok(Value::Unknown),
+                }
+            }
             "one_hot" => self.one_hot(x, args.get(1, "num_classes"), args),
             "gather" | "scatter" | "scatter_add" | "index_add" | "index_put" => self.scattered(name, x, args),
             "index_select" => match tensor(2, "index") {

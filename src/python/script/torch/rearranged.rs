@@ -7,7 +7,6 @@ use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Dim, Tensor, axis_index, shown};
 use super::super::value::Value;
-use super::convolution::{Convolution, Padding, Window};
 
 impl<'t> Machine<'t> {
     /// Evaluates a product, a function of `torch.linalg`, or a function that rearranges its operand.
@@ -161,10 +160,6 @@ impl<'t> Machine<'t> {
                 });
                 Ok(self.made(shape, x.dtype, &[x]))
             }
-            "conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d" => match args.get(1, "weight") {
-                Some(Value::Tensor(weight)) => self.functional_transposed(name, x, &weight.clone(), args),
-                _ => Ok(Value::Unknown),
-            },
             _ => return None,
         })
     }
@@ -213,33 +208,6 @@ impl<'t> Machine<'t> {
         }
         let shape = [&a[..2], &b[1..b.len() - 1]].concat();
         Ok(self.made(Some(shape), x.dtype, &[x, grid]))
-    }
-
-    /// Evaluates `conv_transpose1d`, `conv_transpose2d` and `conv_transpose3d`.
-    fn functional_transposed(
-        &mut self,
-        name: &str,
-        x: &Rc<Tensor<'t>>,
-        weight: &Rc<Tensor<'t>>,
-        args: &Args<'t>,
-    ) -> Eval<'t> {
-        let Some(shape) = weight.shape.clone().filter(|shape| shape.len() > 2) else {
-            return Ok(Value::Unknown);
-        };
-        let sizes = |at: usize, name: &str, default: i64| {
-            let value = args.get(at, name).cloned().unwrap_or(Value::Int(default));
-            self.sizes(&value, shape.len() - 2)
-        };
-        let window = Window {
-            kernel: shape[2..].to_vec(),
-            stride: sizes(3, "stride", 1),
-            padding: Padding::Sizes(sizes(4, "padding", 0)),
-            dilation: sizes(7, "dilation", 1),
-            ceil: Some(false),
-        };
-        let output_padding = Some(sizes(5, "output_padding", 0));
-        let groups = args.get(6, "groups").map_or(Some(1), Value::int);
-        self.convolve(name, x, weight, &Convolution { window, groups, output_padding }, args.node)
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::value::Value;
 use super::convolution::{Convolution, Padding, Window};
 
 impl<'t> Machine<'t> {
-    /// Evaluates `conv1d`, `conv2d` and `conv3d`.
+    /// Evaluates `conv1d`, `conv_transpose1d` and their variants of two and three axes.
     pub fn functional_convolution(
         &mut self,
         name: &str,
@@ -21,23 +21,25 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         };
         let axes = shape.len() - 2;
+        let is_transposed = name.starts_with("conv_transpose");
         let sizes = |at: usize, name: &str, default: i64| {
             let value = args.get(at, name).cloned().unwrap_or(Value::Int(default));
             self.sizes(&value, axes)
         };
         let padding = match args.get(4, "padding") {
-            Some(Value::Str(text)) if &**text == "same" => Padding::Same,
+            Some(Value::Str(text)) if &**text == "same" && !is_transposed => Padding::Same,
             _ => Padding::Sizes(sizes(4, "padding", 0)),
         };
         let window = Window {
             kernel: shape[2..].to_vec(),
             stride: sizes(3, "stride", 1),
             padding,
-            dilation: sizes(5, "dilation", 1),
+            dilation: sizes(if is_transposed { 7 } else { 5 }, "dilation", 1),
             ceil: Some(false),
         };
         let groups = args.get(6, "groups").map_or(Some(1), Value::int);
-        let convolution = Convolution { window, groups, output_padding: None };
+        let output_padding = is_transposed.then(|| sizes(5, "output_padding", 0));
+        let convolution = Convolution { window, groups, output_padding };
         self.convolve(name, x, weight, &convolution, args.node)
     }
 
