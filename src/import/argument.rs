@@ -127,7 +127,7 @@ fn input(
             let mut present = Vec::new();
             for (position, member) in members.iter().enumerate() {
                 let member = builder.trace.see(member);
-                if !aten::has_parts(param) && builder.imaginary_of(member).is_some() {
+                if !aten::has_parts(param) && builder.is_complex_argument(member) {
                     return Err(format!("`{}` is complex", param.name));
                 }
                 let is_moved = builder.part == Part::Imaginary && aten::has_parts(param);
@@ -204,7 +204,8 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
     let value = operand(builder, given)?;
     call.inputs.push(value);
     if builder.part == Part::Both {
-        call.inputs.push(builder.imaginary_of(given));
+        let imaginary = builder.imaginary_of(given);
+        call.inputs.push(imaginary);
     }
     Ok(())
 }
@@ -241,17 +242,18 @@ pub fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<Valu
     })
 }
 
-/// Returns a number or a boolean as a 0-d tensor.
+/// Returns a number or a boolean as a 0-d tensor; of a complex number, the real part.
 pub fn number(argument: &Argument) -> Option<Tensor> {
     Some(match argument {
         Argument::Int(int) => Tensor::int64s(Vec::new(), &[*int]),
-        Argument::Float(float) => double(*float),
+        Argument::Float(float) | Argument::Complex(float, _) => double(*float),
         Argument::Bool(truth) => Tensor::from_raw(ElemType::Bool, Vec::new(), vec![u8::from(*truth)]),
         _ => return None,
     })
 }
 
-fn double(float: f64) -> Tensor {
+/// Returns a number as a 0-d tensor.
+pub fn double(float: f64) -> Tensor {
     Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec())
 }
 

@@ -11,8 +11,9 @@ use crate::torch::Node;
 
 /// Operators that are linear in each of their first two operands. A bias may follow.
 static BILINEAR: Names = Names::new("
-    _convolution bmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution cross dot ger
-    inner kron linalg_cross linalg_matmul linalg_vecdot linear matmul mm mv outer tensordot vdot");
+    _convolution bmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution cross
+    cumulative_trapezoid dot ger inner kron linalg_cross linalg_matmul linalg_vecdot linear matmul mm mv outer tensordot
+    trapezoid trapz vdot");
 
 /// Bilinear operators that conjugate their first operand.
 const CONJUGATING: [&str; 2] = ["linalg_vecdot", "vdot"];
@@ -20,11 +21,13 @@ const CONJUGATING: [&str; 2] = ["linalg_vecdot", "vdot"];
 impl Builder<'_> {
     /// Lowers a bilinear operator on complex numbers; returns `false` for any other node.
     pub(super) fn bilinear(&mut self, node: &Node) -> Result<bool, String> {
-        let base = node.op.aten().filter(|base| BILINEAR.contains(base));
+        // With a constant step `dx`, an integral is linear.
+        let is_bilinear = |base: &&str| BILINEAR.contains(base) && &*node.op.overload != "dx";
+        let base = node.op.aten().filter(is_bilinear);
         let (Some(base), [first, second, ..], &[output]) = (base, &*node.inputs, &*node.outputs) else {
             return Ok(false);
         };
-        let are_complex = [first, second].map(|input| self.imaginary_of(&input.argument).is_some());
+        let are_complex = [first, second].map(|input| self.is_complex_argument(&input.argument));
         let mut called = |part| {
             self.part = part;
             argument::called(self, node)

@@ -21,7 +21,7 @@ static BY_PARTS: Names = Names::new("
     _chunk_cat _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_masked_index_put_accumulate _unsafe_view alias
     alias_copy as_strided as_strided_copy as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors
     broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack combinations concat concatenate
-    constant_pad_nd contiguous copy cumsum detach diag diag_embed diagflat diagonal diagonal_copy diagonal_scatter diff
+    constant_pad_nd contiguous copy cumsum cumulative_trapezoid detach diag diag_embed diagflat diagonal diagonal_copy diagonal_scatter diff
     dsplit dstack empty empty_like expand expand_as expand_copy fft_fftshift fft_ifftshift fill flatten flip fliplr flipud
     full full_like gather gradient hsplit hstack index index_add index_copy index_fill index_put index_select lift_fresh
     lift_fresh_copy linalg_diagonal mT masked_fill masked_scatter masked_select mean meshgrid moveaxis movedim narrow
@@ -29,7 +29,7 @@ static BY_PARTS: Names = Names::new("
     pixel_shuffle pixel_unshuffle positive put ravel repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg
     roll rot90 scatter scatter_add select select_copy select_scatter slice slice_copy slice_scatter split split_copy
     split_with_sizes split_with_sizes_copy squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t t_copy take
-    take_along_dim tensor_split tile to trace transpose transpose_copy tril triu type_as unbind unbind_copy unflatten
+    take_along_dim tensor_split tile to trace transpose transpose_copy trapezoid trapz tril triu type_as unbind unbind_copy unflatten
     unfold unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy
     vsplit vstack where zero zeros zeros_like");
 
@@ -60,9 +60,8 @@ impl Builder<'_> {
     pub fn computes_complex(&self, node: &Node) -> bool {
         fn takes(builder: &Builder, argument: &Argument) -> bool {
             match argument {
-                Argument::Value(value) => builder.is_complex(*value),
                 Argument::List(members) => members.iter().any(|member| takes(builder, member)),
-                _ => false,
+                one => builder.is_complex_argument(one),
             }
         }
         node.outputs.iter().any(|&output| self.is_complex(output))
@@ -133,10 +132,19 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Returns true if an argument is a complex tensor or number.
+    pub fn is_complex_argument(&self, argument: &Argument) -> bool {
+        match argument {
+            Argument::Value(value) => self.is_complex(*value),
+            argument => matches!(argument, Argument::Complex(..)),
+        }
+    }
+
     /// Returns the imaginary part of an operand; `None` if the operand is real.
-    pub fn imaginary_of(&self, argument: &Argument) -> Option<ValueId> {
+    pub fn imaginary_of(&mut self, argument: &Argument) -> Option<ValueId> {
         match argument {
             Argument::Value(value) => self.part(*value, Part::Imaginary),
+            Argument::Complex(_, imaginary) => Some(self.constant(argument::double(*imaginary))),
             _ => None,
         }
     }

@@ -91,7 +91,7 @@ fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     };
     let is_tensor = |given: &Argument| matches!(ty(given), Some(Type::Tensor(_)));
     let is_number = |given: &Argument| match given {
-        Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => true,
+        Argument::Int(_) | Argument::Float(_) | Argument::Complex(..) | Argument::Bool(_) => true,
         _ => matches!(ty(given), Some(Type::Int | Type::Float | Type::Bool)),
     };
     let is_int = |given: &Argument| {

@@ -70,6 +70,7 @@ fn shown(trace: &Trace, argument: &Argument) -> String {
         Argument::Value(value) => of_type(&trace.value(*value).ty),
         Argument::Int(int) => int.to_string(),
         Argument::Float(float) => float.to_string(),
+        Argument::Complex(real, imaginary) => format!("{real}{imaginary:+}j"),
         Argument::Bool(true) => "True".to_owned(),
         Argument::Bool(false) => "False".to_owned(),
         Argument::Str(text) => format!("\"{text}\""),

@@ -11,6 +11,8 @@ pub enum Argument {
     Value(ValueId),
     Int(i64),
     Float(f64),
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
     Bool(bool),
     Str(Arc<str>),
     /// A dtype, such as `torch.float32`.

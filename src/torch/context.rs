@@ -141,6 +141,7 @@ impl<'a> Context<'a> {
             Argument::Value(value) => self.trace.value(*value).name.to_string(),
             Argument::Int(int) => int.to_string(),
             Argument::Float(float) => float.to_string(),
+            Argument::Complex(real, imaginary) => format!("{real}{imaginary:+}j"),
             Argument::Bool(bool) => bool.to_string(),
             Argument::Str(text) => quoted(text),
             Argument::None => "None".to_owned(),

@@ -159,6 +159,7 @@ fn number_elem(trace: &Trace, argument: &Argument) -> Option<ElemType> {
     match argument {
         Argument::Int(_) => Some(ElemType::Int64),
         Argument::Float(_) => Some(ElemType::Float),
+        Argument::Complex(..) => Some(ElemType::Complex64),
         Argument::Bool(_) => Some(ElemType::Bool),
         Argument::Value(value) => of_value(trace, *value),
         _ => None,
@@ -195,7 +196,7 @@ fn promoted(trace: &Trace, inputs: &[Input]) -> Option<ElemType> {
                     }
                     _ => add(2, of_value(trace, *value)?)?,
                 },
-                Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => {
+                Argument::Int(_) | Argument::Float(_) | Argument::Complex(..) | Argument::Bool(_) => {
                     add(2, number_elem(trace, member)?)?
                 }
                 _ => {}

@@ -228,8 +228,12 @@ impl Lowering {
         match (kind, content) {
             ("as_none", _) => Argument::None,
             ("as_int", Json::Number(number)) => number.as_i64().map_or(Argument::None, Argument::Int),
-            ("as_float", Json::Number(number)) => number.as_f64().map_or(Argument::None, Argument::Float),
-            ("as_float", Json::String(word)) => word.parse().map_or(Argument::None, Argument::Float),
+            ("as_float", _) => float(content).map_or(Argument::None, Argument::Float),
+            ("as_complex", Json::Object(parts)) => {
+                let part = |name: &str| float(parts.get(name)?);
+                let both = part("real").zip(part("imag"));
+                both.map_or(Argument::None, |(real, imaginary)| Argument::Complex(real, imaginary))
+            }
             ("as_bool", Json::Bool(bool)) => Argument::Bool(*bool),
             ("as_scalar_type", Json::Number(number)) => {
                 let elem = number.as_u64().and_then(|number| elem(u32::try_from(number).ok()?));
@@ -267,6 +271,15 @@ impl Lowering {
             }
             _ => self.argument(json),
         }
+    }
+}
+
+/// Returns a float, which is a number or a word such as `Infinity`.
+fn float(json: &Json) -> Option<f64> {
+    match json {
+        Json::Number(number) => number.as_f64(),
+        Json::String(word) => word.parse().ok(),
+        _ => None,
     }
 }
 
