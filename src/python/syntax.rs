@@ -33,6 +33,16 @@ pub fn on_one_line(text: &str) -> String {
     }
 }
 
+/// Returns the nodes that contain a node, from the innermost to the root.
+pub fn ancestors(node: Node) -> impl Iterator<Item = Node> {
+    std::iter::successors(node.parent(), Node::parent)
+}
+
+/// Returns a node and the nodes that contain it, from the innermost to the root.
+pub fn with_ancestors(node: Node) -> impl Iterator<Item = Node> {
+    std::iter::once(node).chain(ancestors(node))
+}
+
 /// Returns the named children, without comments and the backslashes of continued lines.
 pub fn children(node: Node) -> Vec<Node> {
     let mut cursor = node.walk();

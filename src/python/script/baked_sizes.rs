@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::diag::counted;
 use crate::diag::{Finding, Level, Place, rule_ids};
 
-use super::super::syntax::{field, line, one_line, text};
+use super::super::syntax::{ancestors, field, line, one_line, text, with_ancestors};
 use super::machine::Machine;
 use super::record::{Record, SizeOrigin, Taken};
 
@@ -203,7 +203,7 @@ impl<'t> Machine<'t> {
         if node.kind() == "call" {
             return one_line(node, self.source(file));
         }
-        let around = std::iter::successors(Some(node), Node::parent);
+        let around = with_ancestors(node);
         let statement = around.into_iter().find(|node| node.kind().ends_with("_statement"));
         let statement = statement.filter(|one| line(*one) == line(node) && one.kind() != "with_statement");
         one_line(statement.unwrap_or(node), self.source(file))
@@ -225,7 +225,7 @@ fn is_cut(node: Node, source: &str) -> bool {
 
 /// Returns the help for a number that Python takes from a size.
 fn help_at(node: Node, source: &str) -> &'static str {
-    let calls = std::iter::successors(node.parent(), Node::parent)
+    let calls = ancestors(node)
         .take_while(|outer| !matches!(outer.kind(), "block" | "module"))
         .filter(|outer| outer.kind() == "call");
     let callee = |call: Node| field(call, "function").map_or("", |callee| text(callee, source));

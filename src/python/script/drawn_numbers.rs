@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, field, one_line, text, within};
+use super::super::syntax::{ancestors, children, field, one_line, text, with_ancestors, within};
 use super::calls::Args;
 use super::frozen_state::layers_of;
 use super::machine::Machine;
@@ -88,7 +88,7 @@ impl<'t> Machine<'t> {
         let draws = std::mem::take(&mut self.draws);
         let mut reported = vec![];
         for (file, draw) in draws.iter().take(MAX_DRAWS) {
-            let mut around = std::iter::successors(draw.parent(), Node::parent);
+            let mut around = ancestors(*draw);
             let is_function = |node: &Node| matches!(node.kind(), "function_definition" | "lambda");
             let Some(function) = around.find(is_function) else { continue };
             if reported.contains(&function) || !self.is_drawn_result(*file, function, *draw) {
@@ -122,7 +122,7 @@ impl<'t> Machine<'t> {
             return false;
         }
         let has_run = |node: Node<'t>| {
-            let around = std::iter::successors(Some(node), Node::parent);
+            let around = with_ancestors(node);
             let statement = around.into_iter().find(|one| one.kind().ends_with("_statement"));
             statement.is_some_and(|statement| self.coverage.has_certainly_run(file, statement))
         };

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, everything, field, line, one_line, text, within};
+use super::super::syntax::{ancestors, children, everything, field, line, one_line, text, within};
 use super::machine::Machine;
 use super::state_flow::{Flow, follow, is_attribute, is_data};
 use super::value::Value;
@@ -63,7 +63,7 @@ impl<'t> Machine<'t> {
     /// Returns the statement that replaces the state that `read` reads.
     fn frozen_write(&self, file: usize, read: Node<'t>) -> Option<Node<'t>> {
         let source = self.source(file);
-        let around = std::iter::successors(read.parent(), Node::parent);
+        let around = ancestors(read);
         let function =
             around.into_iter().find(|node| matches!(node.kind(), "function_definition" | "lambda"))?;
         let name = text(field(read, "attribute")?, source);
@@ -122,7 +122,7 @@ impl<'t> Machine<'t> {
             matches!(base.rsplit('.').next(), Some("Module" | "LightningModule"))
         };
         let is_first_value = |node: Node<'t>| {
-            let mut around = std::iter::successors(node.parent(), Node::parent);
+            let mut around = ancestors(node);
             let function = around.find(|node| node.kind() == "function_definition");
             let of = function.and_then(|function| field(function, "name"));
             of.is_some_and(|of| text(of, source) == "__init__")

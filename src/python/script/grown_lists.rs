@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, field, one_line, text, within};
+use super::super::syntax::{ancestors, children, field, one_line, text, within};
 use super::heap::Object;
 use super::machine::Machine;
 use super::trace::{Event, Operator};
@@ -80,7 +80,7 @@ impl<'t> Machine<'t> {
         let list = field(append, "function").and_then(|function| field(function, "object"))?;
         let name = text(list, source);
         let is_function = |node: &Node<'t>| node.kind() == "function_definition";
-        let around: Vec<Node<'t>> = std::iter::successors(append.parent(), Node::parent).collect();
+        let around: Vec<Node<'t>> = ancestors(append).collect();
         let function = around.iter().position(is_function)?;
         let is_loop = |node: &Node| matches!(node.kind(), "for_statement" | "while_statement");
         let nodes = within(field(around[function], "body")?);

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{everything, field, within};
+use super::super::syntax::{ancestors, everything, field, within};
 use super::library::is_builtin;
 use super::machine::{Eval, Machine};
 use super::statements::Flow;
@@ -103,7 +103,7 @@ impl<'t> Machine<'t> {
         let Some(left) = field(assignment, "left").filter(|left| left.kind() == "identifier") else {
             return false;
         };
-        let around = |node: Node<'t>| std::iter::successors(node.parent(), Node::parent);
+        let around = |node: Node<'t>| ancestors(node);
         let is_scope = |node: &Node<'t>| matches!(node.kind(), "function_definition" | "module");
         let Some(scope) = around(left).find(is_scope) else { return false };
         let name = self.text(left);

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, SourcePlace};
 
-use super::super::syntax::{field, text};
+use super::super::syntax::{ancestors, field, text};
 use super::coverage::Coverage;
 use super::exporting::ExportCall;
 use super::files::ScriptFile;
@@ -288,7 +288,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the place of a node.
     pub fn place(&self, file: usize, node: Node<'t>) -> SourcePlace {
-        let around = std::iter::successors(node.parent(), Node::parent);
+        let around = ancestors(node);
         let function = around.into_iter().find(|node| node.kind() == "function_definition");
         let function = function.and_then(|function| field(function, "name"));
         let function = function.map(|name| text(name, self.source(file)));

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, everything, field, text};
+use super::super::syntax::{ancestors, children, everything, field, text, with_ancestors};
 use super::calls::Args;
 use super::export_call::{is_dynamo, is_tracing};
 use super::exporting::ExportCall;
@@ -86,17 +86,15 @@ impl<'t> Machine<'t> {
                 || permutes && matches!(method, "t_" | "transpose_" | "swapaxes_" | "swapdims_")
         };
         let source = self.source(self.file());
-        let root = std::iter::successors(Some(args.node), Node::parent).last().unwrap_or(args.node);
+        let root = with_ancestors(args.node).last().unwrap_or(args.node);
         everything(root).into_iter().any(|node| {
             let is_method = node.kind() == "attribute"
                 && field(args.node, "function") != Some(node)
                 && field(node, "attribute").is_some_and(|method| restores(text(method, source)));
             let left = field(node, "left").filter(|_| node.kind() == "assignment");
             let is_data = left.is_some_and(|left| text(left, source).ends_with(".data"));
-            let is_in_function = || {
-                std::iter::successors(node.parent(), Node::parent)
-                    .any(|outer| matches!(outer.kind(), "function_definition" | "lambda"))
-            };
+            let is_in_function =
+                || ancestors(node).any(|outer| matches!(outer.kind(), "function_definition" | "lambda"));
             (is_method || is_data) && is_in_function()
         })
     }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field, text, within};
+use super::super::syntax::{ancestors, children, field, text, within};
 use super::machine::Machine;
 use super::record::{Record, Taken};
 use super::state_flow::is_data;
@@ -65,7 +65,7 @@ impl<'t> Machine<'t> {
 
 /// Returns true if the function around an expression returns a product of its softmax.
 fn returns_mixed(scaled: Node, source: &str) -> bool {
-    let mut around = std::iter::successors(scaled.parent(), Node::parent);
+    let mut around = ancestors(scaled);
     let Some(function) = around.find(|node| matches!(node.kind(), "function_definition" | "lambda")) else {
         return false;
     };

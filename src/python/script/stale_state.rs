@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
-use super::super::syntax::{children, everything, field, one_line, text, within};
+use super::super::syntax::{ancestors, children, everything, field, one_line, text, within};
 use super::frozen_state::{writes_of, written};
 use super::machine::Machine;
 use super::tensor::{Role, Tensor};
@@ -36,7 +36,7 @@ impl<'t> Machine<'t> {
     /// Reports a read of state that an earlier call computed from its inputs.
     fn report_stale(&mut self, read: Node<'t>) {
         let source = self.source(0);
-        let mut around = std::iter::successors(read.parent(), Node::parent);
+        let mut around = ancestors(read);
         let Some(function) = around.find(|node| node.kind() == "function_definition") else { return };
         let (Some(name), Some(body)) = (field(read, "attribute"), field(function, "body")) else { return };
         let writes = writes_of(within(body), text(name, source), source);

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field, text, within};
+use super::super::syntax::{children, field, text, with_ancestors, within};
 use super::torch::names::is_tensor_name;
 
 /// Attributes and methods of a tensor that do not depend on its elements.
@@ -172,7 +172,7 @@ pub fn follow<'s, 't>(
     // A second pass follows values into the next iteration of a loop.
     for _ in 0..2 {
         let is_run = |node: &Node<'t>| {
-            let around = std::iter::successors(Some(*node), Node::parent);
+            let around = with_ancestors(*node);
             around.into_iter().find(|one| one.kind().ends_with("_statement")).is_some_and(has_run)
         };
         for node in within(body).into_iter().filter(is_run) {

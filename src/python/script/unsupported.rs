@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Level, Place, rule_ids};
 
+use super::super::syntax::ancestors;
 use super::calls::Args;
 use super::exporting::ExportCall;
 use super::frame::Frame;
@@ -89,9 +90,7 @@ impl<'t> Machine<'t> {
     /// A handler may export in another way.
     fn is_tried(&self, call: &ExportCall<'t>) -> bool {
         let calls = self.frames.iter().filter_map(|frame| frame.call.map(|(_, node)| node));
-        calls.chain([call.node]).any(|node| {
-            std::iter::successors(node.parent(), Node::parent).any(|outer| outer.kind() == "try_statement")
-        })
+        calls.chain([call.node]).any(|node| ancestors(node).any(|outer| outer.kind() == "try_statement"))
     }
 
     /// Returns false if the running model may have branched away from the current statement.

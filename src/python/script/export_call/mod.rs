@@ -10,6 +10,7 @@ mod model;
 mod names;
 mod opset;
 mod outputs;
+mod path_uses;
 mod request;
 mod shapes;
 mod signature;

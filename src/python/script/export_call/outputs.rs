@@ -165,32 +165,39 @@ impl<'t> Check<'_, '_, 't> {
                 continue;
             }
             self.dropped.push(place);
-            if is_converted {
-                let node = request.node("args");
-                let message = format!("`forward` takes only Python numbers from `{}`", parameter.name);
-                let words = Words::new(UNUSED_INPUT, node, message)
-                    .at(Level::Error)
-                    .note("the tracing exporter drops the input: its elements are those of the example for all inputs")
-                    .help("compute with the tensor itself, or pass the numbers to `__init__`");
-                self.say(words.related(function.file, uses[0], "converted here"));
-                continue;
-            }
-            let shown = names.get(place).cloned().unwrap_or_else(|| parameter.name.to_owned());
-            let node = request.node("args");
-            let words =
-                Words::new(UNUSED_INPUT, node, format!("`forward` does not use `{}`", parameter.name))
-                    .note("the tracing exporter drops the input: feeding it to a runtime fails")
-                    .help(format!(
-                        "use the input in `forward`, or remove `{shown}` from the example and the names"
-                    ));
-            let definition = field(function.node, "parameters").map(children).unwrap_or_default();
-            let named = definition.into_iter().find(|node| {
-                let name = field(*node, "name").or_else(|| children(*node).first().copied()).unwrap_or(*node);
-                text(name, source) == parameter.name
-            });
-            let named = named.unwrap_or(function.node);
-            self.say(words.related(function.file, named, "the parameter"));
+            let words = match is_converted {
+                true => {
+                    self.converted_input(parameter.name).related(function.file, uses[0], "converted here")
+                }
+                false => {
+                    let shown = names.get(place).map_or(parameter.name, String::as_str);
+                    let definition = definition_of(function.node, parameter.name, source);
+                    self.unused_input(parameter.name, shown).related(
+                        function.file,
+                        definition,
+                        "the parameter",
+                    )
+                }
+            };
+            self.say(words);
         }
+    }
+
+    fn converted_input(&self, parameter: &str) -> Words<'t> {
+        let message = format!("`forward` takes only Python numbers from `{parameter}`");
+        Words::new(UNUSED_INPUT, self.request.node("args"), message)
+            .at(Level::Error)
+            .note(
+                "the tracing exporter drops the input: its elements are those of the example for all inputs",
+            )
+            .help("compute with the tensor itself, or pass the numbers to `__init__`")
+    }
+
+    fn unused_input(&self, parameter: &str, shown: &str) -> Words<'t> {
+        let message = format!("`forward` does not use `{parameter}`");
+        Words::new(UNUSED_INPUT, self.request.node("args"), message)
+            .note("the tracing exporter drops the input: feeding it to a runtime fails")
+            .help(format!("use the input in `forward`, or remove `{shown}` from the example and the names"))
     }
 
     /// Returns the keys of a dictionary of tensors.
@@ -325,4 +332,14 @@ fn is_use(node: Node, name: &str, source: &str) -> bool {
         "delete_statement" => false,
         _ => true,
     })
+}
+
+/// Returns the node that defines a parameter, or else the function.
+fn definition_of<'t>(function: Node<'t>, parameter: &str, source: &str) -> Node<'t> {
+    let defined = field(function, "parameters").map(children).unwrap_or_default();
+    let named = defined.into_iter().find(|node| {
+        let name = field(*node, "name").or_else(|| children(*node).first().copied()).unwrap_or(*node);
+        text(name, source) == parameter
+    });
+    named.unwrap_or(function)
 }
