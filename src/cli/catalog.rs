@@ -177,6 +177,15 @@ fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
     known
 }
 
+/// Prints the faults of built-in rules that were dropped.
+///
+/// # Errors
+/// A rule was dropped. Only rules from a folder have faults.
+pub fn none_dropped() -> Result<(), Failure> {
+    let faults = RuleSet::faults();
+    if faults.is_empty() { Ok(()) } else { Err(bad_rules(&faults, When::Auto)) }
+}
+
 fn bad_rules(faults: &[Finding], color: When) -> Failure {
     output::warn(&render::findings(faults, output::look(&stderr(), color)));
     let count = faults.iter().filter(|fault| fault.level == Level::Error).count();

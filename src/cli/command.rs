@@ -31,7 +31,7 @@ use bytes::Bytes;
 use clap::Parser;
 
 pub use super::lint::table::Row;
-use super::{Failure, Status, confusion, crash, diff, failure, fix, generate, lint, output};
+use super::{Failure, Status, catalog, confusion, crash, diff, failure, fix, generate, lint, output};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::fix::Report;
@@ -155,7 +155,10 @@ fn run<A: Parser>(
     let made = generate::generated::<A>(&args);
     let parsed = made.map_or_else(|| A::try_parse_from(&args).map(Ok), |made| made.map(Err));
     match parsed {
-        Ok(Ok(args)) => failure::code(guarded(tool, || work(&args)).and_then(|ended| ended)),
+        Ok(Ok(args)) => {
+            let ended = guarded(tool, || work(&args)).and_then(|ended| ended);
+            failure::code(ended.and_then(|status| catalog::none_dropped().map(|()| status)))
+        }
         Ok(Err(made)) => failure::code(output::print_bytes(&made).map(|()| Status::Clean)),
         // Clap returns help, the version and errors in the arguments as an error. A failure to print that error
         // cannot be reported anywhere.

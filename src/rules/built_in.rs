@@ -5,9 +5,10 @@
 //! environment variable `ONNX_LINT_RULES` selects a different folder of rules.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{env, fs, io};
 
 use walkdir::WalkDir;
@@ -17,7 +18,7 @@ use super::index::{Index, Indexed};
 use super::rule::{Phase, Rule, RuleStatus};
 use super::syntax::ast::FileAst;
 use super::syntax::parse;
-use crate::diag::Level;
+use crate::diag::{Finding, Level};
 use crate::graph::syntax::Source;
 
 #[cfg(embedded_rules)]
@@ -100,9 +101,36 @@ impl RuleHeader {
         text.push_str(self.text);
         let source = Source::new(self.path, &text);
         let (file, _) = parse(&source);
-        let rules = check_file(file, &mut Faults::ignored(&source)).into_iter();
-        rules.rev().find(|rule| *rule.code == *self.code).map(|rule| Rule { is_built_in: true, ..rule })
+        // The text lacks the examples, and functions of the file that the rule does not call.
+        let file = FileAst { is_whole: false, ..file };
+        let rules = check_file(file, &mut Faults::new(&source));
+        let rule = rules.into_iter().rev().find(|rule| *rule.code == *self.code);
+        if rule.is_none() {
+            dropped().insert(self.path);
+        }
+        rule.map(|rule| Rule { is_built_in: true, ..rule })
     }
+}
+
+/// Returns the files of the rules that were dropped because of a fault.
+fn dropped() -> MutexGuard<'static, BTreeSet<&'static str>> {
+    static DROPPED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    DROPPED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the faults in the files of rules that were dropped so far. Embedded rules have no faults.
+pub fn faults() -> Vec<Finding> {
+    let paths = dropped().clone();
+    let files = built_in().files.iter().filter(|(path, _)| paths.contains(path));
+    let faults = files.flat_map(|(path, text)| {
+        let source = Source::new(path, text);
+        let (file, mut findings) = parse(&source);
+        let mut faults = Faults::new(&source);
+        check_file(file, &mut faults);
+        findings.extend(faults.into_findings());
+        findings
+    });
+    faults.collect()
 }
 
 /// Returns the built-in rules, or no rules if these cannot be loaded. [`load`] returns the reason.

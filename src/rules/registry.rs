@@ -45,6 +45,11 @@ impl RuleSet {
         built_in::load().map(|_| ())
     }
 
+    /// Returns the faults of built-in rules that were dropped so far. Only rules from a folder have faults.
+    pub fn faults() -> Vec<Finding> {
+        built_in::faults()
+    }
+
     /// Returns path and text of each file of the built-in rules.
     #[doc(hidden)]
     pub fn files() -> &'static [(&'static str, &'static str)] {

@@ -41,6 +41,9 @@ fn target(cursor: &mut Cursor) -> Parsed<TargetAst> {
         return Err(cursor.expected("`target name { … }`"));
     }
     let name = cursor.ident("a target name, such as onnxruntime")?;
+    if !cursor.at("{") {
+        return Err(cursor.expected("`{` after the target name, which consists of letters, digits and `_`"));
+    }
     let (title, aliases, versions, sections) = (None, Vec::new(), Vec::new(), Vec::new());
     let mut target = TargetAst { name, title, aliases, versions, sections, is_whole: true };
     entries(cursor, |cursor, word| {

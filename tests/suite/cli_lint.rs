@@ -163,6 +163,10 @@ fn rules_are_listed_and_explained_and_why_not_traces_a_match() {
     let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
     assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
     assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");
+    let older = "<ir_version: 8, opset_import: [\"\" : 9]> g (float[N] x) => (y) { y = Slice <starts = [0], ends = [1]> (x) }";
+    sandbox.write("older.onnxtxt", older);
+    let ran = sandbox.lint(&["older.onnxtxt", "--why-not", "OPT014", "y"]);
+    assert!(ran.stdout.contains("the pattern has another version of `Slice`"), "{ran:?}");
     // The last node of the pattern matches, but the producers of its inputs do not.
     let shapes =
         "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x, float[N] z) => (y) { y = Add (x, z) }";

@@ -54,6 +54,25 @@ fn onnx_lint_rules_replaces_the_directory_of_built_in_rules() {
     assert!(refused.stderr.starts_with("error: ONNX_LINT_RULES: missing: "), "{refused:?}");
 }
 
+#[test]
+fn a_built_in_rule_with_a_fault_fails_the_run() {
+    let rule = "language 3\ndefaults { severity hint  phase simplify  safety exact }\n\n## Removes one of two Relu.\n\
+        rule ZZZ001 relu-twice {\n  message \"`{y}` is redundant\"\n  help \"use `{x}`\"\n\
+        match { x = Relu (a)  y = Relu (x) }\n  rewrite Rlu (a)\n}\n";
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        g (float[N] a) => (float[N] y) { x = Relu (a)  y = Relu (x) }\n";
+    let sandbox = Sandbox::new(&[("rules/relu.rule", rule), ("net.onnxtxt", model)]);
+    let folder = sandbox.path("rules");
+    let lint =
+        || sandbox.lint_with(&["--isolated", "net.onnxtxt"], &[("ONNX_LINT_RULES", folder.as_os_str())]);
+    let failed = lint();
+    assert_eq!(failed.status, 2, "{failed:?}");
+    assert!(failed.stderr.contains("--> rules/relu.rule:9"), "{failed:?}");
+    assert!(failed.stderr.ends_with("error: the rules have 1 fault\n"), "{failed:?}");
+    sandbox.write("rules/relu.rule", &rule.replace("Rlu (a)", "x"));
+    assert_eq!(lint().status, 0);
+}
+
 /// Deviations and crashes of ONNX Runtime in some examples are not faults of a rule.
 /// ONNX Runtime deviates from the specification for Attention of doubles and for infinities in a mask.
 /// ONNX Runtime aborts on invalid input, such as a Fourier transform of length 0.

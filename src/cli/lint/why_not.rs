@@ -71,7 +71,25 @@ fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     // If a rule lists several operators, the failure for the operator of this node is the informative one.
     let is_operator = |failure: &matcher::Failure| matches!(failure, matcher::Failure::Operator(_));
     let all = failures.iter().all(is_operator);
-    failures.into_iter().filter(|failure| all || !is_operator(failure)).map(|one| reason(rule, one)).collect()
+    let told = failures.into_iter().filter(|failure| all || !is_operator(failure));
+    told.map(|failure| match failure {
+        matcher::Failure::Operator(span) => other_operator(model, rule, node, span),
+        failure => reason(rule, failure),
+    })
+    .collect()
+}
+
+/// Reports that the pattern has another operator than the node, or another version of it.
+fn other_operator(model: &Model, rule: &Rule, node: NodeId, span: Span) -> Finding {
+    let finding = reason(rule, matcher::Failure::Operator(span));
+    let node = &model.nodes[node];
+    let wanted = rule.source.source.slice(span);
+    let is_named = wanted.split('@').next().is_some_and(|name| name.ends_with(&*node.op_type));
+    let opset = model.opset(node.graph, node.domain()).filter(|_| is_named);
+    let Some(opset) = opset else { return finding };
+    let message =
+        format!("{} does not match: the pattern has another version of `{}`", rule.name, node.op_type);
+    Finding { message, ..finding }.note(format!("the model imports opset {opset}"))
 }
 
 fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {

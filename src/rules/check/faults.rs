@@ -38,7 +38,7 @@ impl<'s> Faults<'s> {
         Faults::of(self.source, self.language)
     }
 
-    /// Creates a collector that drops faults, for a valid text from which parts were removed.
+    /// Creates a collector that drops faults, for a text whose faults were reported before.
     pub fn ignored(source: &'s Source) -> Self {
         Faults { is_ignored: true, ..Faults::new(source) }
     }
