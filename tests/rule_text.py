@@ -3,7 +3,7 @@
 
 Prints the numbers of rules, of tokens without comments and examples, of lines over 100 characters, of rules over 40
 lines without their docs and examples, and of pairs of rules of one folder that are at least 85 % equal. `--pairs` lists the pairs of similar rules.
-`--check` fails if a figure exceeds its ceiling.
+`--check` fails if a figure exceeds its ceiling, and lists the long lines, the long rules and the similar pairs.
 """
 
 import argparse
@@ -17,7 +17,7 @@ LINE = 100
 RULE = 40
 EQUAL = 0.85
 # Lower a ceiling when a change of the rules allows it. Raise the number of tokens only for new lowerings.
-CEILINGS = {"tokens": 174900, "long lines": 0, "long rules": 0, "similar pairs": 10}
+CEILINGS = {"tokens": 175700, "long lines": 0, "long rules": 0, "similar pairs": 10}
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|\S')
 ITEM = re.compile(r"^(?:rule|fn|pattern|defaults|language)\b", re.MULTILINE)
 EXAMPLE = re.compile(r"^  (?:example|but) ", re.MULTILINE)
@@ -61,17 +61,19 @@ def main():
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1] / "rules")
     arguments = parser.parse_args()
     count = Counter()
-    folders = {}
+    folders, places = {}, {"long lines": [], "long rules": []}
     for path in sorted(arguments.folder.rglob("*.rule")):
         text = path.read_text(encoding="utf-8")
-        count["long lines"] += sum(len(line) > LINE for line in text.splitlines())
+        long = [number for number, line in enumerate(text.splitlines(), 1) if len(line) > LINE]
+        places["long lines"] += [f"{path}:{number}" for number in long]
         for keyword, body in items(text):
             found = tokens(body)
             count["tokens"] += len(found)
             if keyword == "rule":
                 count["rules"] += 1
-                count["long rules"] += without_examples(body).count("\n") + 1 > RULE
                 code = body.split(None, 2)[1]
+                if without_examples(body).count("\n") + 1 > RULE:
+                    places["long rules"].append(f"{path}: {code}")
                 # Compare bodies: code and name always differ. A built-in analysis (`detect`) has no body.
                 body_tokens = found[found.index("{") :]
                 if "detect" not in body_tokens:
@@ -82,16 +84,17 @@ def main():
             share = similar(first, second)
             if share >= EQUAL:
                 pairs.append((folder.name, first[0], second[0], share))
+    places["similar pairs"] = [f"{folder}: {first} {second} {share:.0%}" for folder, first, second, share in pairs]
+    count.update({name: len(found) for name, found in places.items()})
     print(f"{count['rules']} rules, {count['tokens']} tokens without comments and examples")
     print(f"{count['long lines']} lines over {LINE} characters, {count['long rules']} rules over {RULE} lines")
-    print(f"{len(pairs)} pairs of rules of one folder are at least {EQUAL:.0%} equal")
-    count["similar pairs"] = len(pairs)
-    above = [f"{count[name]} {name}, at most {ceiling}" for name, ceiling in CEILINGS.items() if count[name] > ceiling]
-    if arguments.check and above:
-        raise SystemExit("\n".join(above))
+    print(f"{count['similar pairs']} pairs of rules of one folder are at least {EQUAL:.0%} equal")
     if arguments.pairs:
-        for folder, first, second, share in pairs:
-            print(f"  {folder}: {first} {second} {share:.0%}")
+        print("\n".join(places["similar pairs"]))
+    above = {name: ceiling for name, ceiling in CEILINGS.items() if count[name] > ceiling}
+    if arguments.check and above:
+        shown = [[f"{count[name]} {name}, at most {most}", *places.get(name, [])] for name, most in above.items()]
+        raise SystemExit("\n  ".join(sum(shown, [])))
 
 
 if __name__ == "__main__":

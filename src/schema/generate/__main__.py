@@ -2,6 +2,7 @@
 """Generates the schemas of all versions of all operators, as files of `../table`.
 
     pip install onnx==1.23.2 && python src/schema/generate
+    python src/schema/generate --missing    # operators of the installed onnxruntime that com_microsoft.txt lacks
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
 `steps.tsv`, the reviewed steps between versions, and whether each ends an epoch; `values.tsv`, the
@@ -135,7 +136,13 @@ def set_spatial_defaults(ops: list[Op]) -> None:
 
 
 def main() -> None:
-    ops = registered() + vendor.read(SCHEMA / "com_microsoft.txt")
+    own = vendor.read(SCHEMA / "com_microsoft.txt")
+    if sys.argv[1:] == ["--missing"]:
+        from missing import blocks  # needs onnxruntime
+
+        print("\n\n".join(blocks(own)))
+        return
+    ops = registered() + own
     ops.sort(key=lambda op: (op.domain, op.name, op.since))
     set_values(ops)
     set_spatial_defaults(ops)
