@@ -324,7 +324,9 @@ fn measured_restrictions_of_targets_are_respected() {
     check("opencv", truth, "does not support this `GatherND`: it is not supported for bool", &["Gather"]);
     let sizes = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (float[N,M] x) => (int64[1] y) {\n  y = Shape <start = 1> (x)\n}\n";
-    check("opencv", sizes, "does not support this `Shape`: it is only supported without", &["Shape (x)"]);
+    for target in ["opencv", "onnxmlir"] {
+        check(target, sizes, "does not support this `Shape`: it is only supported without", &["Shape (x)"]);
+    }
 }
 
 /// A condition on `default(@attribute, value)` also holds for versions that lack the attribute.
