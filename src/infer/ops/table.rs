@@ -319,6 +319,7 @@ pub const MICROSOFT: &[(&str, Rule)] = &[
     ("QuantizeLinear", elementwise::quantize),
     ("QuantizeWithOrder", elementwise::same),
     ("QuickGelu", elementwise::same),
+    ("RMSNormRotary", transformer::norm_rotary),
     ("Range", slice::range),
     ("ReduceSumInteger", contrib::reduce),
     ("RelativePositionBias", transformer::relative_position_bias),

@@ -1,6 +1,7 @@
 //! Shape rules of the transformer operators of ONNX Runtime (`com.microsoft`).
 
 use super::{Cx, larger};
+use crate::graph::ElemType;
 use crate::infer::shape::{Shape, Size, add, known, mul};
 
 fn quotient(size: &Size, divisor: i64) -> Size {
@@ -118,6 +119,30 @@ pub fn gemma_rotary(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// `RMSNormRotary`: merges the heads and a slice of each head; `flatten_batch` also merges the samples.
+pub fn norm_rotary(cx: &mut Cx) -> Option<()> {
+    let elem = match cx.int("output_fp16")? {
+        0 => Some(ElemType::Bfloat16),
+        1 => Some(ElemType::Float16),
+        _ => None,
+    };
+    cx.set_elem(0, elem);
+    cx.expect_rank(0, 4)?;
+    let (batch, length, heads) = (cx.dim(0, 0), cx.dim(0, 1), cx.dim(0, 2));
+    let width = match cx.int("input_width")? {
+        0 => cx.dim(0, 3),
+        width => known(width),
+    };
+    cx.set_dims(1, vec![batch.clone(), length.clone(), heads.clone(), width.clone()]);
+    let merged = mul(&heads, &width);
+    if cx.flag("flatten_batch") {
+        cx.set_dims(0, vec![known(1), mul(&batch, &length), merged]);
+    } else {
+        cx.set_dims(0, vec![batch, length, merged]);
+    }
+    Some(())
+}
+
 /// `BiasSplitGelu`: halves the last axis, because one half is the gate of the other.
 pub fn split_gelu(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
@@ -148,6 +173,21 @@ mod tests {
             "com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (x, , , pk, pv, l, t)",
             "float16[b, s, 32]; float16[b, 2, y1_dim_2, 16]; float16[b, 2, y2_dim_2, 16]",
         );
+    }
+
+    #[test]
+    fn norm_rotary_depends_on_its_attributes() {
+        for (width, attrs, outputs) in [
+            (16, "", "bfloat16[b, s, 64]; float[b, s, 4, 16]"),
+            (16, ", output_fp16 = 1, flatten_batch = 1", "float16[1, b*s, 64]; float[b, s, 4, 16]"),
+            (8, ", input_start = 4, input_width = 8", "bfloat16[b, s, 32]; float[b, s, 4, 8]"),
+        ] {
+            let inputs =
+                format!("float16[b, s, 4, 16] x, float[{width}] g, int64[1] p, float[r, 4] c, float[r, 4] d");
+            let call =
+                format!("com.microsoft.RMSNormRotary <rotary_embedding_dim = 8{attrs}> (x, g, p, c, d)");
+            check_call(&inputs, &call, outputs);
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ const FILES: &[(&str, &str)] = &[
     ("", include_str!("sequence.txt")),
     ("", include_str!("signal.txt")),
     ("ai.onnx.ml", include_str!("ml.txt")),
+    ("com.microsoft", include_str!("microsoft.txt")),
 ];
 
 /// A line of an entry.

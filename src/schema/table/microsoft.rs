@@ -8,7 +8,7 @@ pub const LATEST: u16 = 1;
 
 const BLANK: Schema = Schema { domain: "com.microsoft", ..super::prelude::BLANK };
 
-pub static SCHEMAS: [Schema; 136] = [
+pub static SCHEMAS: [Schema; 137] = [
 Schema { name: "Attention", since: 1, epoch: 1, min_inputs: 2, max_inputs: 7, min_outputs: 1, max_outputs: 2,
   vendor: true,
   inputs: &[formal("input", Single, Param(1)), formal("weights", Single, Param(1)), formal("bias", Optional, Param(1)), formal("mask_index", Optional, Param(0)), formal("past", Optional, Param(1)), formal("attention_bias", Optional, Param(1)), formal("past_sequence_length", Optional, Param(0))],
@@ -747,6 +747,13 @@ Schema { name: "QuickGelu", since: 1, epoch: 1, min_inputs: 1, max_inputs: 1, mi
   outputs: &[formal("Y", Single, Param(0))],
   attrs: &[attr("alpha", K::Float, Some(D::Float(1.702)), Any)],
   type_params: &[TypeParam { name: "T", allowed: &T3 }],
+  ..BLANK },
+Schema { name: "RMSNormRotary", since: 1, epoch: 1, min_inputs: 5, max_inputs: 6, min_outputs: 1, max_outputs: 2,
+  vendor: true,
+  inputs: &[formal("X", Single, Param(2)), formal("scale", Single, Param(0)), formal("position_ids", Single, Param(1)), formal("cosine", Single, Param(3)), formal("sine", Single, Param(3)), formal("prefill_numerics", Optional, Param(4))],
+  outputs: &[formal("Y", Single, Param(5)), formal("normalized_fp32", Optional, Param(0))],
+  attrs: &[attr("epsilon", K::Float, Some(D::Float(1e-06)), Any), attr("flatten_batch", K::Int, Some(D::Int(0)), Any), attr("input_start", K::Int, Some(D::Int(0)), Any), attr("input_width", K::Int, Some(D::Int(0)), Any), attr("output_fp16", K::Int, Some(D::Int(0)), Any), required("rotary_embedding_dim", K::Int, None, Any), attr("use_fp32_arithmetic", K::Int, Some(D::Int(1)), Any)],
+  type_params: &[TypeParam { name: "F", allowed: &T23 }, TypeParam { name: "I", allowed: &T6 }, TypeParam { name: "T", allowed: &T112 }, TypeParam { name: "TCos", allowed: &T65 }, TypeParam { name: "TI", allowed: &T38 }, TypeParam { name: "TOut", allowed: &T112 }],
   ..BLANK },
 Schema { name: "Range", since: 1, epoch: 1, min_inputs: 2, max_inputs: 3, min_outputs: 1, max_outputs: 1,
   vendor: true,
