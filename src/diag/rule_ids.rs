@@ -107,6 +107,7 @@ rule_ids! {
     UNUSED_OUTPUT "OPT007" "unused-output" Info
     LIFTED_CONSTANT "OPT008" "lifted-constant" Info
     REPEATED_WEIGHT "OPT009" "repeated-weight" Info
+    UNUSED_FUNCTION "OPT026" "unused-function" Info
     OP_NEWER_THAN_OPSET "OPV001" "op-newer-than-opset" Error
     OP_REMOVED "OPV002" "op-removed" Error
     ATTRIBUTE_NOT_IN_VERSION "OPV003" "attribute-not-in-version" Error

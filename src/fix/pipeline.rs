@@ -10,7 +10,7 @@ use super::passes::{
     declare_initializers, dedup_initializers, default_attributes, drop_imports, duplicate_names, dynamic,
     import_domains, import_opset, infer_shapes, inline_functions, input_shapes, interface, lift_constants,
     looped_reduction, node_names, precision, relabel_opset, renew_types, repair, rewrite, sort_nodes,
-    unify_functions, unused_initializers, value_info, withdraw_facts, withdraw_weights,
+    unify_functions, unused_functions, unused_initializers, value_info, withdraw_facts, withdraw_weights,
 };
 use super::target;
 use crate::diag::Finding;
@@ -76,6 +76,7 @@ pub const PIPELINE: &[Stage] = &[
     Stage::Once(&precision::PASS),
     Stage::Once(&import_opset::PASS),
     Stage::Once(&infer_shapes::PASS),
+    Stage::Once(&unused_functions::PASS),
     Stage::Check(check_legality),
     Stage::Once(&drop_imports::PASS),
     Stage::Check(check_targets),

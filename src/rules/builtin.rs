@@ -92,6 +92,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "unreadable_part",
     "unsupported_opset",
     "unsupported_wrapper",
+    "unused_function",
     "unused_input",
     "unused_output",
     "unsupported_operator",

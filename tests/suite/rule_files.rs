@@ -92,6 +92,7 @@ const SHARED: &[(&str, &[&str])] = &[
     ("src/fix/passes/lift_constants.rs", &["moved-constant"]),
     ("src/fix/passes/precision.rs", &["narrowed-numbers"]),
     ("src/fix/passes/relabel_opset.rs", &["relabelled-version"]),
+    ("src/fix/passes/unused_functions.rs", &["unused-function"]),
     ("src/fix/postconditions/mod.rs", &["internal-fault"]),
     ("src/graph/syntax/text.rs", &["bad-onnx-text"]),
     ("src/import/blocked.rs", &["input-written"]),

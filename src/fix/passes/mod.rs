@@ -30,6 +30,7 @@ pub mod sort_nodes;
 #[cfg(test)]
 pub mod testing;
 pub mod unify_functions;
+pub mod unused_functions;
 pub mod unused_initializers;
 pub mod value_info;
 pub mod withdraw_facts;
