@@ -1,5 +1,5 @@
 //! Compiles `proto/onnx.proto` with `protox`. Tensors share the bytes of the file that is decoded.
-//! Embeds the targets and, in release and WebAssembly builds, the rules.
+//! Embeds the targets and the rules.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -46,30 +46,27 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes `rules.rs`: the rule files and their index as Rust statics.
-/// Debug builds, except for WebAssembly, read the folder `rules/` at run time instead, so that rules can be
-/// edited without recompiling.
+/// Debug builds, except for WebAssembly, read the folder `rules/` at run time, so that rules can be edited without
+/// recompiling. They use the statics only for files that did not change since.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
     // A WebAssembly module cannot read files.
     let has_files = env::var("CARGO_CFG_TARGET_ARCH")? != "wasm32";
-    if env::var("PROFILE")? == "debug" && has_files {
-        return Ok(());
+    if env::var("PROFILE")? != "debug" || !has_files {
+        println!("cargo:rustc-cfg=embedded_rules");
+        println!("cargo:rerun-if-changed=rules");
     }
-    println!("cargo:rustc-cfg=embedded_rules");
-    println!("cargo:rerun-if-changed=rules");
     let mut texts = Vec::new();
     for (path, full) in files("rules", "rule")? {
         let text = fs::read_to_string(&full)?;
-        texts.push((path, full, text));
+        texts.push((path, text));
     }
     let mut index = Index::default();
-    for (path, _, text) in &texts {
+    for (path, text) in &texts {
         index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
     }
-    let files: String = texts
-        .iter()
-        .map(|(path, full, _)| format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy()))
-        .collect();
+    // Not by `include_str`: Cargo would compile a debug build again after each edit of a rule.
+    let files: String = texts.iter().map(|(path, text)| format!("    ({path:?}, {text:?}),\n")).collect();
     let headers: String = index.rules.iter().map(header).collect();
     let shared: String = index.shared.iter().map(|text| format!("    {text:?},\n")).collect();
     let tables = [

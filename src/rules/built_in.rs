@@ -1,8 +1,8 @@
 //! The built-in rules: their files and the index of them.
 //!
-//! Release and WebAssembly builds embed the files and the index. Debug builds read the folder `rules/`
-//! of the checkout at run time, so that rules can be edited without recompiling. In every build, the
-//! environment variable `ONNX_LINT_RULES` selects a different folder of rules.
+//! All builds embed the files and the index. Debug builds read the folder `rules/` of the checkout at run
+//! time, so that rules can be edited without recompiling, and index only the files that have changed since
+//! the compilation. In every build, the environment variable `ONNX_LINT_RULES` selects a different folder.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,20 +21,13 @@ use super::syntax::parse;
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::Source;
 
-#[cfg(embedded_rules)]
 mod embedded {
     use super::{Level, Phase, RuleHeader};
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-    /// The embedded rules.
-    pub static RULES: Option<super::BuiltIn> =
-        Some(super::BuiltIn { files: FILES, headers: HEADERS, shared: SHARED });
-}
-#[cfg(not(embedded_rules))]
-mod embedded {
-    /// No embedded rules: this build reads `rules/` at run time.
-    pub static RULES: Option<super::BuiltIn> = None;
+    /// The rules at the time of the compilation.
+    pub static RULES: super::BuiltIn = super::BuiltIn { files: FILES, headers: HEADERS, shared: SHARED };
 }
 
 /// File name extension of rule files.
@@ -54,8 +47,17 @@ pub struct BuiltIn {
     shared: &'static [&'static str],
 }
 
+impl BuiltIn {
+    /// Returns the index entries of the rules of a file. The entries are in the order of the files.
+    fn headers_of(&self, path: &str) -> &'static [RuleHeader] {
+        let start = self.headers.partition_point(|header| header.path < path);
+        let end = self.headers.partition_point(|header| header.path <= path);
+        &self.headers[start..end]
+    }
+}
+
 /// Index entry of a rule, with its text without examples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RuleHeader {
     /// `OPT101`.
     pub code: &'static str,
@@ -145,9 +147,9 @@ pub fn built_in() -> &'static BuiltIn {
 /// The folder or one of its files cannot be read, or the index lacks a valid property of a rule, such as its phase.
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
     static LOADED: OnceLock<Result<&'static BuiltIn, String>> = OnceLock::new();
-    let loaded = LOADED.get_or_init(|| match (env::var_os(VARIABLE), &embedded::RULES) {
-        (None, Some(rules)) => Ok(rules),
-        (folder, _) => read_folder(folder).map(|rules| &*Box::leak(Box::new(rules))),
+    let loaded = LOADED.get_or_init(|| match env::var_os(VARIABLE) {
+        None if cfg!(embedded_rules) => Ok(&embedded::RULES),
+        folder => read_folder(folder).map(|rules| &*Box::leak(Box::new(rules))),
     });
     loaded.as_ref().copied().map_err(String::as_str)
 }
@@ -159,12 +161,22 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
         true => format!("{VARIABLE}: {}: {error}", folder.display()),
         false => format!("{}: {error}; set {VARIABLE} to use another folder of rules", folder.display()),
     })?;
-    let mut index = Index::default();
-    for (path, text) in files {
-        index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
+    let known = &embedded::RULES;
+    let (mut index, mut headers) = (Index::default(), Vec::new());
+    for file @ (path, text) in files {
+        if known.files.binary_search(file).is_ok() {
+            headers.extend_from_slice(known.headers_of(path));
+        } else {
+            index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
+        }
     }
-    let headers = index.rules.into_iter().map(brief).collect::<Result<Vec<_>, _>>()?;
-    Ok(BuiltIn { files, headers: headers.leak(), shared: index.shared.leak() })
+    for mut rule in index.rules {
+        // The texts of the changed files follow those of the embedded files.
+        rule.shared.iter_mut().for_each(|at| *at += known.shared.len());
+        headers.push(brief(rule)?);
+    }
+    let shared = [known.shared, &index.shared].concat();
+    Ok(BuiltIn { files, headers: headers.leak(), shared: shared.leak() })
 }
 
 /// Returns the paths and texts of the rule files below a folder, sorted by path.
