@@ -4,8 +4,21 @@ use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
 use super::report::{self, Decision, Steps};
-use super::syntax::{Arguments, bare, children, field, fields, line, text};
+use super::syntax::{Arguments, bare, children, field, fields, line, text, within};
 use super::value::{Layer, Origin, Value};
+
+/// Names of sizes that the model determines, not its inputs.
+const OF_MODEL: [&str; 9] = [
+    "num_classes",
+    "n_classes",
+    "num_labels",
+    "num_heads",
+    "n_heads",
+    "num_channels",
+    "channels",
+    "num_features",
+    "hidden_size",
+];
 
 impl<'t> Interpreter<'t> {
     /// Evaluates the condition of `statement`, and returns its truth value if known.
@@ -131,7 +144,10 @@ impl<'t> Interpreter<'t> {
     pub fn iterate(&mut self, iterable: Node<'t>, statement: Node<'t>) -> Value {
         let value = self.evaluate(iterable);
         if let Some(steps) = self.steps(iterable, &value) {
-            self.say(statement, report::unrolled(statement, iterable, steps, self.source));
+            let words = report::unrolled(statement, iterable, steps, self.source);
+            let of_model =
+                within(iterable).into_iter().any(|node| OF_MODEL.contains(&text(node, self.source)));
+            self.say(statement, if of_model { words.remark() } else { words });
         }
         match &value {
             Value::Tensor(tensor) => Value::Tensor(self.row(tensor)),
@@ -152,7 +168,8 @@ impl<'t> Interpreter<'t> {
                 Value::Taken => Some(Steps::Taken),
                 _ => None,
             },
-            Value::Tensor(tensor) => (tensor.sure && tensor.origin > Origin::State).then_some(Steps::Rows),
+            // A random tensor has sizes that do not depend on an input.
+            Value::Tensor(tensor) => (tensor.sure && tensor.origin == Origin::Input).then_some(Steps::Rows),
             _ if iterable.kind() == "call" => self.steps_of_call(iterable),
             _ => None,
         }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
-use crate::diag::{Finding, Place};
+use crate::diag::{Finding, Level, Place};
 use crate::source::SourceFiles;
 
 use super::calls::Call;
 use super::import_context::{Definition, ImportContext, Visit};
 use super::interpreter::Interpreter;
 use super::program::Global;
-use super::syntax::{field, one_line, text};
+use super::syntax::{children, field, line, one_line, text, within};
 use super::value::Value;
 
 /// Maximum depth of imports that are followed.
@@ -152,7 +152,24 @@ fn visit(
     let keywords: Vec<(&str, Value)> =
         keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let value = interpreter.enter(index, class, arguments, &keywords).anywhere();
-    Some(Visit { value, findings: interpreter.findings })
+    let mut findings = interpreter.findings;
+    // A finding after another exit may not concern the call.
+    let exit = first_exit(program.functions[index].node).filter(|_| !abroad.in_place);
+    for finding in &mut findings {
+        let line = finding.source.as_ref().map(|source| source.line);
+        if exit.is_some_and(|exit| line > Some(exit)) {
+            finding.level = finding.level.min(Level::Info);
+        }
+    }
+    Some(Visit { value, findings })
+}
+
+/// Returns the first line of a function at which a branch may return before the end of the function.
+fn first_exit(function: Node) -> Option<u32> {
+    let statements = field(function, "body").map(children).unwrap_or_default();
+    let branches = statements.into_iter().filter(|statement| statement.kind() == "if_statement");
+    let mut exits = branches.flat_map(within).filter(|node| node.kind() == "return_statement");
+    exits.next().map(line)
 }
 
 /// Returns the definition that `path` refers to in `from`, and follows re-exports of packages.

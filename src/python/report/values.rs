@@ -19,6 +19,9 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
         Origin::State => {
             format!("`{call}` converts a weight to a Python number, which becomes a constant of the graph")
         }
+        Origin::Random => format!(
+            "`{call}` converts a random number to a Python value: the graph keeps the number drawn during the export"
+        ),
         _ => format!(
             "`{call}` converts a tensor to a Python value: the graph keeps the value of the example input"
         ),
@@ -334,13 +337,43 @@ pub fn training(what: &str, why: &str, help: Help) -> Words {
 
 /// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
+    let is_list = field(node, "function").is_some_and(|function| text(function, source).ends_with(".tolist"));
+    let is_argument = node.parent().is_some_and(|parent| parent.kind() == "argument_list");
+    let (node, by) = outermost(node, by, source);
+    let target = field(statement, "left").map(|left| text(left, source));
+    if matches!(statement.kind(), "if_statement" | "while_statement") {
+        let condition = field(statement, "condition").unwrap_or(statement);
+        let condition = rewritten(condition, node, &by, source);
+        return format!(
+            "keep {what}: compute both branches, and select with `torch.where({condition}, a, b)`"
+        )
+        .into();
+    }
+    // Not every function that takes a list takes a tensor.
+    if target == Some(&*by) || is_list && is_argument {
+        return format!("keep {what}: compute with `{by}` itself").into();
+    }
     // Only expression and return statements get a fix: a fixed condition would branch on a tensor. A call of
     // `int` gets no fix, because the fixed code would not truncate the number.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
-    let piece = || Piece::instead(node, by, Applicability::Unsafe, source);
-    let text = format!("keep {what}: `{}`", rewritten(statement, node, by, source));
+    let piece = || Piece::instead(node, &by, Applicability::Unsafe, source);
+    let text = format!("keep {what}: `{}`", rewritten(statement, node, &by, source));
     Help::new(text, (is_simple && !is_cut).then(piece).flatten())
+}
+
+/// Returns the call of `int` or `float` around a conversion, such as `int(x.item())`, and the tensor that replaces it.
+fn outermost<'t>(node: Node<'t>, by: &str, source: &str) -> (Node<'t>, String) {
+    let arguments = node.parent().filter(|parent| parent.kind() == "argument_list");
+    let call = arguments
+        .filter(|arguments| arguments.named_child_count() == 1)
+        .and_then(|arguments| arguments.parent());
+    let function = call.and_then(|call| field(call, "function")).map(|function| text(function, source));
+    match (call, function) {
+        (Some(call), Some("float")) => (call, by.to_owned()),
+        (Some(call), Some("int")) => (call, format!("{by}.long()")),
+        _ => (node, by.to_owned()),
+    }
 }
 
 /// Renders the head of a statement on one line, with `node` replaced by `by`.

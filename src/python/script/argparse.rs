@@ -1,6 +1,7 @@
 //! Command-line arguments: the defaults of `argparse`.
 
 use super::calls::Args;
+use super::containers::ARGUMENTS;
 use super::heap::Object;
 use super::machine::{Eval, Machine};
 use super::value::Value;
@@ -106,14 +107,10 @@ impl<'t> Machine<'t> {
         if self.mentions(&sets) {
             return true;
         }
-        let node = args.positional.first().and_then(|(_, node)| *node);
-        let named = || args.keywords.iter().find(|(name, ..)| &**name == "args").and_then(|(.., node)| *node);
         match args.get(0, "args") {
             None | Some(Value::None) => false,
             // A script is linted as if it was called without arguments.
-            Some(_) if node.or_else(named).is_some_and(|node| self.text(node).starts_with("sys.argv[")) => {
-                false
-            }
+            Some(Value::Name(path)) if &**path == ARGUMENTS => false,
             Some(given) => self.items(given).is_none_or(|items| !items.is_empty()),
         }
     }

@@ -10,6 +10,9 @@ use super::machine::{Eval, Machine, Stop};
 use super::ranges::range_length;
 use super::value::{Ref, Value};
 
+/// Name of the values `sys.argv[1:]`.
+pub const ARGUMENTS: &str = "sys.argv[1:]";
+
 impl<'t> Machine<'t> {
     /// Returns a new set.
     pub fn set(&mut self, items: Vec<Value<'t>>) -> Value<'t> {
@@ -171,6 +174,10 @@ impl<'t> Machine<'t> {
                 }
                 None => self.object_item(object, *reference, index, node),
             },
+            // The arguments of the script, which `parse_args` may get.
+            Value::Name(path) if &**path == "sys.argv" && matches!(index, Value::Slice(_)) => {
+                Ok(Value::name(ARGUMENTS))
+            }
             _ => Ok(Value::Unknown),
         }
     }

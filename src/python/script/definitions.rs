@@ -117,11 +117,3 @@ fn is_target(node: Node) -> bool {
     }
     false
 }
-
-/// Returns true if code names a context that ends exceptions, such as `contextlib.suppress`.
-pub fn swallows(code: Node, source: &str) -> bool {
-    everything(code).into_iter().filter(|node| node.kind() == "identifier").any(|name| {
-        let name = text(name, source);
-        name == "suppress" || name.to_lowercase().contains("raises")
-    })
-}

@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 
 use crate::source::SourceFiles;
 
-use super::super::syntax::{self, field, fields, text};
+use super::super::syntax::{self, everything, field, fields, text};
 
 /// Maximum number of files of a script.
 const MAX_FILES: usize = 48;
@@ -24,17 +24,32 @@ pub struct ScriptFile {
     pub tree: Tree,
     /// Result of `code`.
     code: OnceLock<String>,
+    /// Result of `may_swallow`.
+    may_swallow: OnceLock<bool>,
 }
 
 impl ScriptFile {
     fn new(path: Arc<str>, text: Arc<str>, tree: Tree) -> Self {
-        ScriptFile { path, text, tree, code: OnceLock::new() }
+        ScriptFile { path, text, tree, code: OnceLock::new(), may_swallow: OnceLock::new() }
     }
 
     /// Returns the text without comments and docstrings.
     pub fn code(&self) -> &str {
         self.code.get_or_init(|| syntax::without_remarks(self.tree.root_node(), &self.text))
     }
+
+    /// Returns true if the file names a context that ends exceptions.
+    pub fn may_swallow(&self) -> bool {
+        *self.may_swallow.get_or_init(|| swallows(self.tree.root_node(), &self.text))
+    }
+}
+
+/// Returns true if code names a context that ends exceptions, such as `contextlib.suppress`.
+pub fn swallows(code: Node, source: &str) -> bool {
+    everything(code).into_iter().filter(|node| node.kind() == "identifier").any(|name| {
+        let name = text(name, source);
+        name == "suppress" || name.to_lowercase().contains("raises")
+    })
 }
 
 /// Returns a script and the files of `sources` that it may import, the script first.

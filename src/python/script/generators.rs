@@ -6,7 +6,6 @@ use tree_sitter::Node;
 
 use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
-use super::definitions::swallows;
 use super::files::ScriptFile;
 use super::heap::Object;
 use super::library::EXIT_STACK;
@@ -123,8 +122,7 @@ impl<'t> Machine<'t> {
         let instance = context.object().and_then(|object| self.heap.instance(object));
         let Some(class) = instance.and_then(|instance| instance.class.object()) else {
             let is_stack = instance.is_some_and(|instance| instance.class.path() == Some(EXIT_STACK));
-            let swallows = |file: &ScriptFile| swallows(file.tree.root_node(), &file.text);
-            return (is_stack || instance.is_none()) && self.files.iter().any(swallows);
+            return (is_stack || instance.is_none()) && self.files.iter().any(ScriptFile::may_swallow);
         };
         let Some(leave) = self.context_method(context, "__exit__") else {
             return self.library_bases(&Value::Object(class)).iter().any(|base| base.path().is_none());

@@ -230,6 +230,11 @@ impl<'t> Machine<'t> {
         Ok(Value::Unknown)
     }
 
+    /// Returns the path of a new temporary folder.
+    fn new_folder(&self) -> Value<'t> {
+        Value::str(&format!("/tmp/tmp{}", self.steps_left()))
+    }
+
     /// Calls a function of the standard library.
     fn standard_call(&mut self, path: &str, args: &Args<'t>) -> Result<Option<Value<'t>>, Stop> {
         let first = args.get(0, "");
@@ -268,6 +273,11 @@ impl<'t> Machine<'t> {
                     args.positional.iter().map(|(value, _)| value.text()).collect();
                 let parts = parts.filter(|parts| !parts.is_empty() && !args.open);
                 parts.map_or(Value::Unknown, |parts| Value::str(&super::file_paths::os_joined(&parts)))
+            }
+            "tempfile.mkdtemp" => self.new_folder(),
+            "tempfile.TemporaryDirectory" => {
+                let folder = self.new_folder();
+                self.instance(path, vec![("name", folder)], false)
             }
             "os.fspath" => first.and_then(Value::text).map_or(Value::Unknown, Value::str),
             "pathlib.Path" | "pathlib.PurePath" | "pathlib.PosixPath" => {

@@ -123,8 +123,13 @@ impl<'t> Machine<'t> {
 
     /// Returns the value that `with … as x` binds.
     pub fn entered(&self, context: &Value<'t>) -> Value<'t> {
+        let instance = context.object().and_then(|object| self.heap.instance(object));
+        let class = instance.and_then(|instance| instance.class.path());
         match context {
             Value::Name(_) => Value::Unknown,
+            folder if class == Some("tempfile.TemporaryDirectory") => {
+                self.attribute_of(folder, "name").unwrap_or_default()
+            }
             other => other.clone(),
         }
     }

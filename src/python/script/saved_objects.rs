@@ -105,14 +105,6 @@ impl<'t> Machine<'t> {
 
     /// Returns the file of a condition such as `not os.path.exists(path)`.
     pub fn missing_file(&mut self, condition: Node<'t>) -> Option<Rc<str>> {
-        // Another call may have written the file before.
-        let writes = |text: &str| {
-            let others = WRITERS.iter().filter(|code| text.contains(*code)).count();
-            text.matches("save(").count() + others
-        };
-        if self.files.iter().map(|file| writes(&file.text)).sum::<usize>() != 1 {
-            return None;
-        }
         let condition = bare(condition);
         let call = field(condition, "argument").filter(|_| condition.kind() == "not_operator").map(bare)?;
         let function = field(call, "function").filter(|_| call.kind() == "call")?;
@@ -124,12 +116,25 @@ impl<'t> Machine<'t> {
             "exists" | "is_file" if function.kind() == "attribute" => field(function, "object")?,
             _ => return None,
         };
+        // Another call may have written the file before.
+        if self.count_writers() != 1 {
+            return None;
+        }
         match path.kind() {
             "identifier" | "string" | "attribute" => {
                 self.evaluate(path).ok().and_then(|path| path.text().map(file_key))
             }
             _ => None,
         }
+    }
+
+    /// Returns the number of pieces of code that may write a file.
+    fn count_writers(&self) -> usize {
+        let writers = |text: &str| {
+            let others = WRITERS.iter().filter(|code| text.contains(*code)).count();
+            text.matches("save(").count() + others
+        };
+        self.files.iter().map(|file| writers(&file.text)).sum()
     }
 
     fn is_dict(&self, value: &Value<'t>) -> bool {

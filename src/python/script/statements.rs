@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::super::syntax::{children, field, fields};
-use super::definitions::swallows;
+use super::files::swallows;
 use super::machine::{Eval, Machine, Raised, Stop};
 use super::record::Taken;
 use super::value::Value;

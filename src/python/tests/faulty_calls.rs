@@ -202,3 +202,38 @@ fn branches_on_buffers_stay_remarks() {
     );
     check(&format!("{model}\n\ntorch.onnx.export(Net(), torch.randn(2, 3), 'net.onnx', dynamo=False)\n"));
 }
+
+#[test]
+fn a_replaced_first_convolution_of_a_resnet_is_checked() {
+    let script = |channels: i64, mark: &str| {
+        format!(
+            "import torchvision\nnet = torchvision.models.resnet18(weights=None)\n\
+             net.conv1 = nn.Conv2d(5, 64, 7, 2, 3, bias=False)\n\
+             torch.onnx.export(net.eval(), torch.rand(2, {channels}, 64, 64), 'net.onnx', dynamo=False){mark}\n"
+        )
+    };
+    check(&script(3, " #! shape-mismatch"));
+    check(&script(5, " #? static-export"));
+}
+
+#[test]
+fn objects_in_a_temporary_folder_are_followed() {
+    for open in ["if True:\n    folder = tempfile.mkdtemp()", "with tempfile.TemporaryDirectory() as folder:"]
+    {
+        check(&format!(
+            "import os, tempfile\nnet = nn.Linear(3, 4)\n{open}\n    path = os.path.join(folder, 'net.pth')\n    \
+             torch.save(net.state_dict(), path)\n    model = torch.load(path)\n    \
+             torch.onnx.export(model, torch.rand(2, 3), 'net.onnx', dynamo=False) #! not-a-module\n"
+        ));
+    }
+}
+
+#[test]
+fn arguments_of_the_script_can_be_passed_on() {
+    check(
+        "import argparse, sys\n\n\ndef main(argv):\n    parser = argparse.ArgumentParser()\n    \
+         parser.add_argument('--opset', default='17')\n    options = parser.parse_args(argv)\n    \
+         torch.onnx.export(nn.ReLU(), torch.rand(2, 3), 'net.onnx', opset_version=options.opset, dynamo=False) \
+         #! argument-type\n\n\nmain(sys.argv[1:])\n",
+    );
+}

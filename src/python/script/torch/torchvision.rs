@@ -59,6 +59,12 @@ const LEAST_SIZES: [(&str, i64); 6] = [
     ("vgg", 32),
 ];
 
+/// Returns the attribute that holds the first layer of a model, a convolution that scripts replace.
+fn stem(model: &str) -> Option<&'static str> {
+    let is_residual = ["resnet", "resnext", "wide_resnet"].iter().any(|start| model.starts_with(start));
+    is_residual.then_some("conv1")
+}
+
 impl<'t> Machine<'t> {
     /// Constructs a model of torchvision.
     pub fn torchvision_model(&mut self, path: &str, args: &Args<'t>) -> Value<'t> {
@@ -118,7 +124,8 @@ impl<'t> Machine<'t> {
             .iter()
             .flat_map(|instance| instance.attributes.iter().map(|(name, _)| &**name))
             .collect();
-        let is_own = names.iter().all(|name| OWN.contains(name) || *name == head)
+        let stem = stem(name);
+        let is_own = names.iter().all(|name| OWN.contains(name) || *name == head || Some(*name) == stem)
             && !self.mentions(&["get_submodule", "setattr("])
             && matches!(self.attribute_of(model, "weight"), Some(Value::Tensor(_)));
         let (true, Some(Value::Tensor(x))) = (is_own, args.get(0, "x").cloned()) else {
@@ -128,7 +135,11 @@ impl<'t> Machine<'t> {
         if classifier.is_none() && least.is_none() {
             return Ok(Value::Unknown);
         }
-        if let Some(shape) = &x.shape {
+        let first = stem.and_then(|stem| self.attribute_of(model, stem));
+        if let Some(layer) = &first {
+            self.invoke(layer, &Args::of(args.node, vec![Value::Tensor(x.clone())]))?;
+        }
+        if let Some(shape) = x.shape.as_ref().filter(|_| first.is_none()) {
             let channels = shape.len().checked_sub(3).and_then(|at| shape[at]);
             if !matches!(shape.len(), 3 | 4) || channels.is_some_and(|channels| channels != 3) {
                 let message =
