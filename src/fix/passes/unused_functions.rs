@@ -1,5 +1,6 @@
 //! OPT026: removal of local functions that no node calls.
 
+use crate::diag::counted;
 use crate::diag::rule_ids::UNUSED_FUNCTION;
 use crate::edit::{Change, Editor, Site};
 use crate::fix::pass::{Need, Pass};
@@ -29,11 +30,7 @@ fn remove(editor: &mut Editor) -> bool {
     if unused == 0 {
         return false;
     }
-    let effect = if unused == 1 {
-        "1 unused function removed".to_owned()
-    } else {
-        format!("{unused} unused functions removed")
-    };
+    let effect = format!("{} removed", counted(unused, "unused function"));
     editor.change(Change::new(UNUSED_FUNCTION, Site::Model, effect), |model, _| {
         let (unused, kept) = std::mem::take(&mut model.functions).into_iter().partition(is_unused);
         clear(model, unused);

@@ -53,3 +53,12 @@ fn entries_name_operators_and_attributes_of_some_version() {
         }
     }
 }
+
+#[test]
+fn all_files_of_the_folder_are_read() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/constraints");
+    let names =
+        std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("a file").file_name());
+    let texts = names.filter(|name| name.to_string_lossy().ends_with(".txt")).count();
+    assert_eq!(texts, FILES.len());
+}
