@@ -213,7 +213,7 @@ fn a_replaced_first_convolution_of_a_resnet_is_checked() {
         )
     };
     check(&script(3, " #! shape-mismatch"));
-    check(&script(5, " #? static-export"));
+    check(&script(5, ""));
 }
 
 #[test]
