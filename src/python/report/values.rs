@@ -362,7 +362,7 @@ fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help
     Help::new(text, (is_simple && !is_cut).then(piece).flatten())
 }
 
-/// Returns the call of `int` or `float` around a conversion, such as `int(x.item())`, and the tensor that replaces it.
+/// Returns the call of `int` or `float` around a conversion, and the tensor that replaces it.
 fn outermost<'t>(node: Node<'t>, by: &str, source: &str) -> (Node<'t>, String) {
     let arguments = node.parent().filter(|parent| parent.kind() == "argument_list");
     let call = arguments
