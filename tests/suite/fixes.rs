@@ -85,11 +85,12 @@ fn unreported(before: &Model, after: &Model, report: &Report) -> Vec<String> {
                     _ => None,
                 },
             );
-        // A function is removed with its last call.
-        let is_inlined =
-            before.function_of(before.nodes[*node].graph).is_some() && report.rules.contains_key("CVT002");
+        // A function is removed with its last call, or because no node calls it.
+        let is_of_function = before.function_of(before.nodes[*node].graph).is_some();
+        let is_removed =
+            is_of_function && ["CVT002", "OPT026"].iter().any(|code| report.rules.contains_key(*code));
         let is_reported =
-            is_inlined || reported.contains(&*name) || around.any(|owner| reported.contains(&*owner));
+            is_removed || reported.contains(&*name) || around.any(|owner| reported.contains(&*owner));
         if !is_reported {
             unreported.push(format!("`{}` {name} was removed", before.nodes[*node].op_type));
         }
