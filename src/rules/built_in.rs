@@ -26,6 +26,12 @@ mod embedded {
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
+    /// Whether the build uses these rules even if the folder of the checkout has changed.
+    #[cfg(embedded_rules)]
+    pub const ARE_DEFAULT: bool = true;
+    #[cfg(not(embedded_rules))]
+    pub const ARE_DEFAULT: bool = false;
+
     /// The rules at the time of the compilation.
     pub static RULES: super::BuiltIn = super::BuiltIn { files: FILES, headers: HEADERS, shared: SHARED };
 }
@@ -148,7 +154,7 @@ pub fn built_in() -> &'static BuiltIn {
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
     static LOADED: OnceLock<Result<&'static BuiltIn, String>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| match env::var_os(VARIABLE) {
-        None if cfg!(embedded_rules) => Ok(&embedded::RULES),
+        None if embedded::ARE_DEFAULT => Ok(&embedded::RULES),
         folder => read_folder(folder).map(|rules| &*Box::leak(Box::new(rules))),
     });
     loaded.as_ref().copied().map_err(String::as_str)
