@@ -48,6 +48,34 @@ impl<'t> Args<'t> {
         self.positional.iter().map(|(value, _)| value.clone()).collect()
     }
 
+    /// Returns the call with only positional arguments, in the order `names`; `None` if it has others.
+    pub fn in_order(&self, names: &[&str]) -> Option<Self> {
+        let mut all = Args { keywords: vec![], ..self.clone() };
+        for name in &names[self.positional.len().min(names.len())..] {
+            let (_, value, node) = self.keywords.iter().find(|(known, ..)| known.as_ref() == *name)?;
+            all.positional.push((value.clone(), *node));
+            if all.positional.len() == self.positional.len() + self.keywords.len() {
+                return Some(all);
+            }
+        }
+        None
+    }
+
+    /// Returns the values of a start, an end and a step of which some are passed by name.
+    ///
+    /// One positional argument is the start if the end is passed by name; without a start, the start is 0.
+    pub fn bounds(&self, names: &[&str; 3]) -> Option<Vec<Value<'t>>> {
+        let [start, end, step] = names.map(|name| self.keyword(name).cloned());
+        let (first, last) = match (self.values().as_slice(), start, end) {
+            ([], start, Some(end)) => (start.unwrap_or(Value::Int(0)), end),
+            ([start], None, Some(end)) => (start.clone(), end),
+            ([end], None, None) => (Value::Int(0), end.clone()),
+            ([start, end], None, None) => (start.clone(), end.clone()),
+            _ => return None,
+        };
+        Some(vec![first, last, step.unwrap_or(Value::Int(1))])
+    }
+
     /// Returns the values of all arguments.
     pub fn all(&self) -> impl Iterator<Item = &Value<'t>> {
         let keywords = self.keywords.iter().map(|(_, value, _)| value);

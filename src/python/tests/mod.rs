@@ -15,6 +15,7 @@ mod remarks;
 mod rewrites;
 mod scripts;
 mod snippets;
+mod tables;
 mod values;
 
 use super::*;

@@ -34,6 +34,10 @@ impl<'t> Machine<'t> {
             ("repeat_interleave" | "diff", None) => return Ok(Value::Unknown),
             (_, given) => given.and_then(Value::int),
         };
+        if name == "roll" && x.numel() == Some(0) {
+            // PyTorch returns an empty tensor at once.
+            return Ok(Value::Tensor(Rc::new(self.derived(x))));
+        }
         let at = self.axis(name, axis, x.rank(), 0, node)?;
         if matches!(name, "roll" | "flip") {
             return Ok(Value::Tensor(Rc::new(self.derived(x))));

@@ -91,7 +91,7 @@ impl<'t> Machine<'t> {
             }
             "normal" => match args.get(2, "size").and_then(|size| self.shape_of(size)) {
                 Some(shape) => self.with_options(Some(shape), default, args),
-                None => return Ok(Some(Value::Unknown)),
+                None => return Ok(None),
             },
             "arange" | "range" => return self.arange(name, args).map(Some),
             "linspace" | "logspace" => self.with_options(Some(vec![int(2, "steps")]), default, args),
@@ -101,11 +101,8 @@ impl<'t> Machine<'t> {
                 let columns = if args.get(1, "m").is_some() { int(1, "m") } else { rows };
                 self.with_options(Some(vec![rows, columns]), default, args)
             }
-            "hann_window" | "hamming_window" | "blackman_window" | "bartlett_window" => {
-                self.with_options(Some(vec![int(0, "window_length")]), default, args)
-            }
-            "tensor" | "as_tensor" | "asarray" | "from_numpy" | "scalar_tensor" => {
-                match args.get(0, "data").cloned() {
+            "tensor" | "as_tensor" | "asarray" | "from_numpy" => {
+                match args.get(0, "data").or(args.keyword("obj")).cloned() {
                     Some(data) => {
                         let made = self.of_values(&data, args);
                         return Ok(Some(self.taken_elements(made, &data, args)));
@@ -141,7 +138,10 @@ impl<'t> Machine<'t> {
                     }
                     _ => return Ok(Some(Value::Unknown)),
                 },
-                _ => return Ok(None),
+                _ => match self.special_creation(name, args) {
+                    Some(tensor) => tensor,
+                    None => return Ok(None),
+                },
             },
         };
         let is_new =
@@ -220,10 +220,13 @@ impl<'t> Machine<'t> {
     /// Evaluates `torch.arange`, and `torch.range`, which is floating-point and includes its end.
     fn arange(&mut self, name: &str, args: &Args<'t>) -> Result<Value<'t>, Stop> {
         let is_range = name == "range";
-        // A bound that is passed by name is not among the positional arguments.
-        let is_known = !args.open && ["start", "end", "step"].iter().all(|name| args.keyword(name).is_none());
-        let numbers: Vec<Option<f64>> = args.positional.iter().map(|(value, _)| value.number()).collect();
-        let whole = args.positional.iter().all(|(value, _)| matches!(value, Value::Int(_)));
+        let is_named = |name: &&str| args.keyword(name).is_some();
+        let named = ["start", "end", "step"].iter().any(is_named);
+        let ordered = args.bounds(&["start", "end", "step"]).filter(|_| named);
+        let is_known = !args.open && (!named || ordered.is_some());
+        let given = ordered.unwrap_or_else(|| args.values());
+        let numbers: Vec<Option<f64>> = given.iter().map(Value::number).collect();
+        let whole = given.iter().all(|value| matches!(value, Value::Int(_)));
         let (start, end, step) = match numbers.as_slice() {
             _ if !is_known => (None, None, None),
             [end] if !is_range => (Some(0.0), *end, Some(1.0)),

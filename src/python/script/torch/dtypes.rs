@@ -34,6 +34,8 @@ impl<'t> Machine<'t> {
             && let Some(dtype) = x.dtype.filter(is_whole)
             && args.keyword("dtype").is_none()
             && args.positional.len() < 3
+            // Some functions return an empty tensor at once.
+            && x.numel() != Some(0)
         {
             let message = format!("`{name}` expects a floating-point tensor, gets {}", dtype.name());
             let help = "convert the operand first: `x.float()`";

@@ -119,12 +119,8 @@ impl<'t> Machine<'t> {
         self.same_device(&all, node)?;
         let dtype = match is_comparison {
             true => Some(DType::Bool),
-            false => self.promoted(operands).map(|dtype| {
-                match divides && !dtype.is_float() && !dtype.is_complex() {
-                    true => self.default_dtype.unwrap_or(DType::Float32),
-                    false => dtype,
-                }
-            }),
+            false if divides => self.floating(self.promoted(operands)),
+            false => self.promoted(operands),
         };
         Ok(Self::contiguous_as(self.made(shape, dtype, &all), &all))
     }
@@ -158,12 +154,21 @@ impl<'t> Machine<'t> {
 
     /// Returns the dtype to which operands are promoted.
     pub fn promoted(&self, operands: &[Value<'t>]) -> Option<DType> {
+        match self.default_dtype {
+            Some(default) => Self::promoted_by(operands, default),
+            None => {
+                let both = [DType::Float32, DType::Float64].map(|dtype| Self::promoted_by(operands, dtype));
+                both[0].filter(|_| both[0] == both[1])
+            }
+        }
+    }
+
+    fn promoted_by(operands: &[Value<'t>], default: DType) -> Option<DType> {
         let mut whole: Option<DType> = None;
         let mut scalar: Option<DType> = None;
         let join =
             |known: Option<DType>, dtype: DType| Some(known.map_or(dtype, |known| known.promote(dtype)));
         let mut number: Option<DType> = None;
-        let default = self.default_dtype.unwrap_or(DType::Float32);
         for operand in operands {
             match operand {
                 Value::Tensor(tensor) => {

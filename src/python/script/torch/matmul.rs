@@ -46,7 +46,8 @@ impl<'t> Machine<'t> {
             (Some(x), Some(y)) => self.product_shape(x, y, node)?,
             _ => None,
         };
-        let product = self.made(shape, a.dtype.or(b.dtype), &[a, b]);
+        let dtype = a.dtype.or(b.dtype).filter(|_| !self.is_autocast());
+        let product = self.made(shape, dtype, &[a, b]);
         // The product of matrices is contiguous; that of a vector may be a view.
         let is_new = [a, b].iter().all(|one| one.rank().is_some_and(|rank| rank >= 3));
         Ok(if is_new { Self::contiguous_as(product, &[]) } else { product })
@@ -130,11 +131,18 @@ impl<'t> Machine<'t> {
         self.same_dtype(what, &[x, weight], node)?;
         let shape = x.shape.as_ref().map(|shape| {
             let mut shape = shape.clone();
-            if let Some(last) = shape.last_mut() {
-                *last = results;
+            match weight.rank() {
+                // A product with a vector has no last axis.
+                Some(1) => drop(shape.pop()),
+                _ => {
+                    if let Some(last) = shape.last_mut() {
+                        *last = results;
+                    }
+                }
             }
             shape
         });
+        let shape = shape.filter(|_| weight.rank().is_some());
         let dtype = if self.is_autocast() { None } else { x.dtype };
         let result = self.made(shape, dtype, &[x, weight]);
         // The result is a product of matrices, also for an input in another order.

@@ -43,8 +43,10 @@ impl<'t> Machine<'t> {
                 _ if name.starts_with('m') => return self.transpose(x, Some(-2), Some(-1), node),
                 _ => Value::Unknown,
             },
-            "grad" | "requires_grad" | "grad_fn" | "real" | "imag" | "names" | "layout" | "is_leaf"
-            | "itemsize" | "nbytes" => Value::Unknown,
+            "real" | "imag" => return self.operator(name, &Args::of(node, vec![Value::Tensor(x.clone())])),
+            "grad" | "requires_grad" | "grad_fn" | "names" | "layout" | "is_leaf" | "itemsize" | "nbytes" => {
+                Value::Unknown
+            }
             _ if is_tensor_name(name) => Value::Method(Rc::new((Value::Tensor(x.clone()), Rc::from(name)))),
             _ => {
                 let message = format!("tensors have no attribute `{name}`");
@@ -76,6 +78,8 @@ impl<'t> Machine<'t> {
             "byte" => Some(DType::UInt8),
             "char" => Some(DType::Int8),
             "bool" => Some(DType::Bool),
+            "cfloat" => Some(DType::Complex64),
+            "cdouble" => Some(DType::Complex128),
             _ => None,
         };
         if let Some(dtype) = to_dtype {
@@ -154,17 +158,16 @@ impl<'t> Machine<'t> {
                 let sizes = self.shape_argument(args, 0, "size");
                 return self.expand(x, sizes, args.node);
             }
-            "repeat" | "tile" => {
+            "repeat" => {
                 let times = self.shape_argument(args, 0, "repeats");
-                if name == "tile" && times.as_ref().zip(x.rank()).is_none_or(|(t, rank)| t.len() < rank) {
-                    return Ok(Value::Unknown);
-                }
                 return self.repeat(x, times, args.node);
             }
-            "new_zeros" | "new_ones" | "new_empty" | "new_full" | "new_tensor" => {
+            "new_zeros" | "new_ones" | "new_empty" | "new_empty_strided" | "new_full" | "new_tensor" => {
                 let shape = match name {
                     "new_tensor" => None,
-                    "new_full" => args.get(0, "size").and_then(|size| self.shape_of(size)),
+                    "new_full" | "new_empty_strided" => {
+                        args.get(0, "size").and_then(|size| self.shape_of(size))
+                    }
                     _ => self.shape_argument(args, 0, "size"),
                 };
                 let mut made = self.with_options(shape, x.dtype, args);

@@ -1,16 +1,22 @@
 //! PyTorch: layers, functions and tensor methods, with the shapes, dtypes and devices of their results.
 
+mod along;
 mod array_functions;
 mod attention;
 mod attention_shapes;
 mod axes;
 mod convolution;
 mod create;
+mod creations;
 mod dtypes;
 mod einops;
 mod elementwise;
+mod elementwise_functions;
+mod elementwise_names;
 mod embedding;
 mod forward;
+mod function_calls;
+mod functions;
 mod gradients;
 mod images;
 mod index;
@@ -27,6 +33,7 @@ pub mod names;
 mod numpy;
 mod numpy_random;
 mod operators;
+mod pieces;
 mod products;
 mod rearranged;
 mod reduce;
@@ -36,6 +43,7 @@ mod scatter;
 mod select;
 mod sequences;
 mod shape_checks;
+mod spectrum;
 pub mod torchvision;
 mod tuples;
 mod windows;

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tree_sitter::Node;
+
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::library::named_dtype;
@@ -9,88 +11,10 @@ use super::super::machine::{Eval, Machine};
 use super::super::tensor::{DType, Tensor, shown};
 use super::super::value::Value;
 use super::super::words::lists;
+use super::elementwise_names::{BINARY, COMPARISONS, FLOATING, KEEPING, REDUCTIONS};
+use super::functions::{canonical, order};
 use super::scatter::{is_measured, recorded_name};
 use crate::diag::counted;
-
-/// Functions of one tensor whose result has its shape and dtype.
-const KEEPING: &str = "
-    abs absolute neg negative positive relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish
-    hardsigmoid softplus softsign threshold rrelu logsigmoid tanhshrink softshrink hardshrink round floor ceil trunc frac sign sgn square dropout dropout1d dropout2d dropout3d alpha_dropout
-    feature_dropout tril triu nan_to_num normalize prelu fliplr flipud contiguous clone detach
-    cumsum cumprod masked_fill local_response_norm bitwise_not softmax log_softmax softmin gumbel_softmax softmax2d
-    conj positive renorm bernoulli logcumsumexp";
-
-/// Element-wise functions of one tensor whose result is floating-point.
-const FLOATING: &str = "
-    sigmoid tanh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh
-    atanh erf erfc erfinv reciprocal logit lgamma digamma sinc deg2rad rad2deg";
-
-/// Element-wise functions of two operands; the third operand of `lerp` is ignored.
-const BINARY: [&str; 23] = [
-    "add",
-    "sub",
-    "subtract",
-    "mul",
-    "multiply",
-    "div",
-    "divide",
-    "true_divide",
-    "floor_divide",
-    "remainder",
-    "fmod",
-    "pow",
-    "maximum",
-    "minimum",
-    "atan2",
-    "fmax",
-    "fmin",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "hypot",
-    "logaddexp",
-    "lerp",
-];
-
-/// Comparisons and logical functions, whose result is boolean.
-const COMPARISONS: [&str; 16] = [
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "isclose",
-    "not_equal",
-    "logical_not",
-];
-
-/// Reductions to one tensor.
-const REDUCTIONS: [&str; 16] = [
-    "sum",
-    "mean",
-    "prod",
-    "std",
-    "var",
-    "argmax",
-    "argmin",
-    "amax",
-    "amin",
-    "logsumexp",
-    "any",
-    "all",
-    "nansum",
-    "nanmean",
-    "count_nonzero",
-    "norm",
-];
 
 impl<'t> Machine<'t> {
     /// Calls a function of PyTorch on tensors. Unknown functions have unknown results.
@@ -101,6 +25,98 @@ impl<'t> Machine<'t> {
         if args.open {
             return Ok(Value::Unknown);
         }
+        let result = self.evaluated(name, args)?;
+        self.written_to(result, args)
+    }
+
+    /// Returns the tensor to which a call writes its result, or the result.
+    fn written_to(&mut self, result: Value<'t>, args: &Args<'t>) -> Eval<'t> {
+        let is_out = |name: &str| name == "out";
+        let Some((_, out, node)) = args.keywords.iter().find(|(name, ..)| is_out(name)) else {
+            return Ok(result);
+        };
+        if *out == Value::None {
+            return Ok(result);
+        }
+        self.forget(out);
+        // PyTorch resizes the tensor, which keeps its dtype.
+        let written = match (out, &result) {
+            (Value::Tensor(out), Value::Tensor(result)) => {
+                let shape = result.shape.clone();
+                let kept = Tensor {
+                    shape,
+                    data: None,
+                    bounds: None,
+                    layout: None,
+                    needs_grad: false,
+                    ..(**out).clone()
+                };
+                Value::Tensor(Rc::new(kept))
+            }
+            _ => Value::Unknown,
+        };
+        let is_name = |node: &Node| matches!(node.kind(), "identifier" | "attribute");
+        if let (Some(node), Value::Tensor(_)) = (node.filter(is_name), out) {
+            self.assign(node, written.clone())?;
+        }
+        Ok(written)
+    }
+
+    /// Evaluates a function by its name.
+    fn evaluated(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
+        let name = canonical(name);
+        if let Some(base) = name.strip_suffix("_copy").filter(|base| !matches!(*base, "index" | "unfold")) {
+            let base = if base == "expand" { "broadcast_to" } else { base };
+            let result = self.evaluated(base, args)?;
+            return Ok(self.detached_copy(result));
+        }
+        if let (true, [(Value::Tensor(x), _), rest @ ..]) = (
+            name.ends_with('_') && !name.ends_with("__") && !name.starts_with("resize"),
+            args.positional.as_slice(),
+        ) {
+            let rest = Args { positional: rest.to_vec(), ..args.clone() };
+            return self.tensor_method(&x.clone(), name, &rest);
+        }
+        let ordered = order(name).and_then(|order| args.in_order(order));
+        let args = ordered.as_ref().unwrap_or(args);
+        let result = match self.known_operator(name, args)? {
+            Value::Unknown => match self.divided_or_joined(name, args) {
+                Some(result) => result?,
+                None => self.of_axes(name, args)?,
+            },
+            known => known,
+        };
+        match result {
+            Value::Unknown => self.tabulated(name, args),
+            known => Ok(known),
+        }
+    }
+
+    fn of_axes(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
+        let first = args.get(0, "input").or(args.keyword("A")).or(args.keyword("x"));
+        let Some(Value::Tensor(x)) = first.cloned() else { return Ok(Value::Unknown) };
+        match name {
+            "stft" => self.short_time_transform(&x, args),
+            _ => self.along_axes(name, &x, args),
+        }
+    }
+
+    /// Returns new tensors with the shapes and dtypes of a result.
+    fn detached_copy(&mut self, result: Value<'t>) -> Value<'t> {
+        match result {
+            Value::Tensor(tensor) => {
+                let memory = self.fresh_memory();
+                let copy = Tensor { memory, layout: None, needs_grad: false, ..(*tensor).clone() };
+                Value::Tensor(Rc::new(copy))
+            }
+            Value::Tuple(items) => {
+                Value::tuple(items.iter().map(|item| self.detached_copy(item.clone())).collect())
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn known_operator(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
         match name {
             "einsum" => return self.einsum(args),
             "cross_entropy" | "nll_loss" => return self.classification_loss(name, args),
@@ -121,19 +137,8 @@ impl<'t> Machine<'t> {
         if let Some(result) = self.broadcast_loss(name, args).or_else(|| self.crossed(name, args)) {
             return result;
         }
-        let binary = BINARY.contains(&name);
-        if binary || COMPARISONS.contains(&name) && name != "logical_not" {
-            let left = args.get(0, "input").cloned().unwrap_or_default();
-            let right = args.get(1, "other").or(args.keyword("exponent")).cloned().unwrap_or_default();
-            let has_tensor = matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_));
-            if !has_tensor || args.keyword("rounding_mode").is_some() {
-                return Ok(Value::Unknown);
-            }
-            if matches!(name, "sub" | "subtract") {
-                self.check_subtraction(&left, &right, args.node)?;
-            }
-            let divides = matches!(name, "div" | "divide" | "true_divide" | "atan2");
-            return self.elementwise(&[left, right], !binary, divides, args.node);
+        if lists(BINARY, name) || lists(COMPARISONS, name) {
+            return self.binary_function(name, args);
         }
         let Some(Value::Tensor(x)) = args.get(0, "input").cloned() else { return Ok(Value::Unknown) };
         self.tensor_operator(name, &x, args)
@@ -156,32 +161,16 @@ impl<'t> Machine<'t> {
             if takes_axis && let Some(axis) = axis_argument(args, 1, &["dim"]) {
                 self.axis(name, axis.int(), x.rank(), 0, node)?;
             }
-            let mut result = self.dense(x);
-            result.needs_grad &= name != "detach";
-            result.dtype = match args.keyword("dtype").map(named_dtype) {
-                Some(dtype) => dtype,
-                None if lists(FLOATING, name) => {
-                    x.dtype.and_then(|dtype| match dtype.is_float() || dtype.is_complex() {
-                        true => Some(dtype),
-                        false => self.default_dtype,
-                    })
-                }
-                None if name.starts_with("is") || name == "logical_not" => Some(DType::Bool),
-                None => x.dtype,
-            };
-            let may_widen =
-                matches!(name, "cumsum" | "cumprod" | "abs" | "square" | "softsign" | "tanhshrink");
-            if may_widen && !x.dtype.is_some_and(DType::is_float) {
-                result.dtype = None;
-            }
-            return Ok(Value::Tensor(Rc::new(result)));
+            return self.unary_function(name, x, args);
         }
-        if REDUCTIONS.contains(&name) {
+        if lists(REDUCTIONS, name) {
             let (axis, keep) = match name {
                 "norm" => (args.get(2, "dim"), args.get(3, "keepdim")),
                 "std" | "var" if args.get(1, "").is_some_and(|value| matches!(value, Value::Bool(_))) => {
                     (None, None)
                 }
+                // The third argument is `unbiased`.
+                "std" | "var" => (axis_argument(args, 1, &["dim", "axis"]), args.get(3, "keepdim")),
                 _ => (
                     axis_argument(args, 1, &["dim", "axis"]),
                     args.get(2, "keepdim").or(args.keyword("keepdims")),
@@ -384,7 +373,7 @@ impl<'t> Machine<'t> {
                 }
                 Ok(self.made(shape, x.dtype, &[x]))
             }
-            _ if name.contains("_pool") => self.functional_pool(name, x, args),
+            _ if name.contains("pool") => self.functional_pool(name, x, args),
             _ => self.further_operator(name, x, args),
         }
     }

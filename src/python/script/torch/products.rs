@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::calls::Args;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{DType, Dim, Tensor, shown};
+use super::super::tensor::{Dim, Tensor, shown};
 use super::super::value::Value;
 
 impl<'t> Machine<'t> {
@@ -207,48 +207,5 @@ impl<'t> Machine<'t> {
             shape
         });
         Ok(self.made(shape, q.dtype, &[q, k, v]))
-    }
-
-    /// Evaluates `torch.fft` functions along one axis; `name` is the name without `fft.`.
-    pub fn spectrum(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
-        let Some(Value::Tensor(x)) = args.get(0, "input").cloned() else { return Ok(Value::Unknown) };
-        let complex = match x.dtype {
-            Some(DType::Float64 | DType::Complex128) => Some(DType::Complex128),
-            Some(DType::Float32 | DType::Complex64) => Some(DType::Complex64),
-            _ => None,
-        };
-        let real = match complex {
-            Some(DType::Complex128) => Some(DType::Float64),
-            Some(_) => Some(DType::Float32),
-            None => None,
-        };
-        let is_plain = args.positional.len() <= 1 && args.keywords.iter().all(|(name, ..)| &**name == "norm");
-        match name {
-            "fftshift" | "ifftshift" => return Ok(self.made(x.shape.clone(), x.dtype, &[&x])),
-            "fft2" | "ifft2" | "fftn" | "ifftn" if is_plain => {
-                return Ok(self.made(x.shape.clone(), complex, &[&x]));
-            }
-            "rfft2" | "rfftn" if is_plain => {
-                let mut shape = x.shape.clone();
-                if let Some(last) = shape.as_mut().and_then(|shape| shape.last_mut()) {
-                    *last = last.map(|size| size / 2 + 1);
-                }
-                return Ok(self.made(shape, complex, &[&x]));
-            }
-            "fft" | "ifft" | "rfft" | "irfft" => {}
-            _ => return Ok(Value::Unknown),
-        }
-        let axis = args.get(2, "dim").map_or(Some(-1), Value::int);
-        let at = self.axis(&format!("fft.{name}"), axis, x.rank(), 0, args.node)?;
-        let given = args.get(1, "n").filter(|given| **given != Value::None).map(Value::int);
-        let mut shape = x.shape.clone().filter(|_| at.is_some());
-        if let Some(size) = shape.as_mut().zip(at).and_then(|(shape, at)| shape.get_mut(at)) {
-            *size = match (name, given) {
-                ("rfft", given) => given.unwrap_or(*size).map(|size| size / 2 + 1),
-                ("irfft", None) => size.map(|size| 2 * (size - 1)),
-                (_, given) => given.unwrap_or(*size),
-            };
-        }
-        Ok(self.made(shape, if name == "irfft" { real } else { complex }, &[&x]))
     }
 }

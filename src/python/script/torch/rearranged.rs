@@ -44,6 +44,7 @@ impl<'t> Machine<'t> {
             ("column_stack", Some(1)) => (1, true),
             ("column_stack", Some(_)) => (1, false),
             ("dstack", Some(3..)) => (2, false),
+            ("dstack", Some(2)) => (2, true),
             _ => return Some(Ok(Value::Unknown)),
         };
         let list = Value::tuple(given);
@@ -55,6 +56,7 @@ impl<'t> Machine<'t> {
         let sizes: Option<Vec<Dim>> = tensors
             .iter()
             .map(|tensor| match tensor.shape.as_deref() {
+                Some([]) => Some(Some(1)),
                 Some([size]) => Some(*size),
                 _ => None,
             })
@@ -62,7 +64,8 @@ impl<'t> Machine<'t> {
         let Some(mut sizes) = sizes else { return Value::Unknown };
         match args.keyword("indexing").map(Value::text) {
             None | Some(Some("ij")) => {}
-            Some(Some("xy")) if sizes.len() >= 2 => sizes.swap(0, 1),
+            Some(Some("xy")) if sizes.len() < 2 => {}
+            Some(Some("xy")) => sizes.swap(0, 1),
             _ => return Value::Unknown,
         }
         let made = tensors.iter().map(|tensor| self.made(Some(sizes.clone()), tensor.dtype, &[tensor]));
@@ -139,10 +142,13 @@ impl<'t> Machine<'t> {
                 };
                 Ok(self.ranked(x, shape))
             }
-            "var_mean" | "std_mean" if args.positional.len() <= 2 => {
+            "var_mean" | "std_mean" => {
                 let axis = args.get(1, "dim").filter(|axis| !matches!(axis, Value::Bool(_)));
-                let reduced = self.reduce(name, x, axis, args.keyword("keepdim"), args.node);
-                reduced.map(|one| Value::tuple(vec![one.clone(), one]))
+                let axis = axis.cloned();
+                let keep = args.get(3, "keepdim");
+                let spread = self.reduce("std", x, axis.as_ref(), keep, args.node);
+                let mean = self.reduce("mean", x, axis.as_ref(), keep, args.node);
+                spread.and_then(|spread| Ok(Value::tuple(vec![spread, mean?])))
             }
             "broadcast_to" => {
                 let sizes = args.get(1, "size").and_then(|sizes| self.shape_of(sizes));

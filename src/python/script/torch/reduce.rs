@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::super::machine::{Eval, Machine, Stop};
 use super::super::tensor::{DType, Shape, Tensor};
 use super::super::value::Value;
+use super::function_calls::real;
 
 impl<'t> Machine<'t> {
     /// Returns the shape of a tensor after a reduction of `axes`, or of all axes if `axes` is `None`.
@@ -61,7 +62,9 @@ impl<'t> Machine<'t> {
         let shape = self.reduced(name, x, axes, keep, node)?;
         let dtype = match name {
             "argmax" | "argmin" | "count_nonzero" => Some(DType::Int64),
-            "any" | "all" => Some(DType::Bool),
+            "any" | "all" => x.dtype.map(|dtype| if dtype == DType::UInt8 { dtype } else { DType::Bool }),
+            "logsumexp" => self.floating(x.dtype),
+            "norm" | "std" | "var" => x.dtype.and_then(real),
             "sum" | "prod" | "nansum" => {
                 x.dtype.map(|dtype| if dtype.is_float() || dtype.is_complex() { dtype } else { DType::Int64 })
             }

@@ -20,6 +20,9 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         };
         let axis = axis.map_or(default, Value::int);
+        if !is_diff && axis.is_none() {
+            return Ok(Value::Unknown);
+        }
         let at = self.axis(name, axis, x.rank(), 0, args.node)?;
         let mut shape = x.shape.clone().filter(|_| at.is_some());
         if let (Some(shape), Some(at)) = (&mut shape, at) {

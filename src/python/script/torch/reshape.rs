@@ -226,7 +226,21 @@ impl<'t> Machine<'t> {
                 Some(at) if shape.get(at).is_none_or(Option::is_some) => Some(shape),
                 _ => None,
             },
-            _ => None,
+            Some(axes) => {
+                let axes: Option<Vec<Dim>> =
+                    self.items(axes).map(|axes| axes.iter().map(Value::int).collect());
+                let mut dropped = vec![];
+                for axis in axes.iter().flatten() {
+                    dropped.push(self.axis("squeeze", *axis, Some(shape.len()), 0, node)?);
+                }
+                let is_known = axes.is_some()
+                    && dropped
+                        .iter()
+                        .all(|at| at.is_some_and(|at| shape.get(at).is_none_or(Option::is_some)));
+                let stays = |at: usize| !dropped.contains(&Some(at)) || shape[at] != Some(1);
+                is_known.then(|| (0..shape.len()).filter(|at| stays(*at)).map(|at| shape[at]).collect())
+            }
+            None => None,
         };
         Ok(self.viewed(x, sizes))
     }

@@ -40,7 +40,10 @@ impl<'t> Machine<'t> {
             }
             return Ok(Value::Tensor(Rc::new(self.derived(x))));
         }
-        self.indexed(name, x, axis, &index, node)?;
+        // PyTorch does not check an empty index.
+        if index.numel() != Some(0) {
+            self.indexed(name, x, axis, &index, node)?;
+        }
         // A line of the index may have more elements than the line that it adds to.
         let length = axis.and_then(|axis| index.dim(axis));
         if name == "scatter_add" && length.zip(size).is_some_and(|(length, size)| length > size) {

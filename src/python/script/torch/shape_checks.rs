@@ -208,8 +208,18 @@ impl<'t> Machine<'t> {
                     let axis = args.get(2, "dim").map_or(Some(1), Value::int);
                     axis.and_then(|axis| axis_index(axis, shape.len())).map(|at| (at, shape))
                 }
-                "pairwise_distance" if args.get(4, "keepdim").is_none() => {
-                    shape.len().checked_sub(1).map(|at| (at, shape))
+                "pairwise_distance" => {
+                    let keeps = args.get(4, "keepdim").map_or(Some(false), |keep| self.truth(keep));
+                    let at = shape.len().checked_sub(1);
+                    return match at.zip(keeps) {
+                        Some((at, keeps)) => {
+                            let mut shape = shape;
+                            shape.truncate(at);
+                            shape.extend(keeps.then_some(Some(1)));
+                            self.made(Some(shape), a.dtype.filter(|_| a.dtype == b.dtype), &[&a, &b])
+                        }
+                        None => Value::Unknown,
+                    };
                 }
                 _ => None,
             };

@@ -28,6 +28,7 @@ impl<'t> Machine<'t> {
         };
         let padding = match args.get(4, "padding") {
             Some(Value::Str(text)) if &**text == "same" && !is_transposed => Padding::Same,
+            Some(Value::Str(text)) if &**text == "valid" => Padding::Sizes(vec![Some(0); axes]),
             _ => Padding::Sizes(sizes(4, "padding", 0)),
         };
         let window = Window {
@@ -76,18 +77,27 @@ impl<'t> Machine<'t> {
         // The argument may be given by position, too.
         let at = if name.starts_with("adaptive_") { 2 } else { 6 };
         let is_max = name.starts_with("max_pool");
-        let returns_indices = args.get(at, "return_indices") == Some(&Value::Bool(true)) && is_max;
-        if args.get(at, "return_indices").is_some() && !returns_indices
-            || name.contains("unpool")
-            || name.contains("lp_")
-        {
+        let is_adaptive_max = name.starts_with("adaptive_max");
+        let returns_indices = match args.get(at, "return_indices").filter(|_| is_max || is_adaptive_max) {
+            None => false,
+            Some(Value::Bool(flag)) => *flag,
+            Some(_) => return Ok(Value::Unknown),
+        };
+        if name.contains("unpool") {
+            return Ok(self.unpooled(x, axes, args));
+        }
+        if name.starts_with("fractional_") {
+            return Ok(self.fractional_pool(x, axes, args));
+        }
+        if name.contains("lp_") {
             return Ok(Value::Unknown);
         }
         if name.starts_with("adaptive_") {
             let output = args.get(1, "output_size").cloned().unwrap_or_default();
             let sizes = self.sizes(&output, axes);
             self.note_constants(&sizes, args.node);
-            return self.adaptive_pool(name, x, &output, axes, args.node);
+            let pooled = self.adaptive_pool(name, x, &output, axes, args.node)?;
+            return Ok(if returns_indices { self.with_indices(pooled) } else { pooled });
         }
         if !is_max && !name.starts_with("avg_pool") {
             return Ok(Value::Unknown);
@@ -108,6 +118,49 @@ impl<'t> Machine<'t> {
         let window = Window { kernel, stride, padding: Padding::Sizes(padding), dilation, ceil };
         let pooled = self.pool(name, x, &window, args.node)?;
         Ok(if returns_indices { self.with_indices(pooled) } else { pooled })
+    }
+
+    /// Evaluates `max_unpool1d` and its variants.
+    fn unpooled(&mut self, x: &Tensor<'t>, axes: usize, args: &Args<'t>) -> Value<'t> {
+        let Some(shape) = x.shape.clone().filter(|shape| shape.len() > axes) else { return Value::Unknown };
+        let mut sizes = shape[..shape.len() - axes].to_vec();
+        let given = |at: usize, name: &str| args.get(at, name).filter(|value| **value != Value::None);
+        if let Some(output) = given(5, "output_size") {
+            let Some(output) = self.shape_of(output).filter(|output| output.len() >= axes) else {
+                return Value::Unknown;
+            };
+            sizes.extend_from_slice(&output[output.len() - axes..]);
+            return self.made(Some(sizes), x.dtype, &[x]);
+        }
+        let kernel = self.sizes(given(2, "kernel_size").unwrap_or(&Value::Unknown), axes);
+        let stride = given(3, "stride").map_or(kernel.clone(), |stride| self.sizes(stride, axes));
+        let padding = self.sizes(given(4, "padding").unwrap_or(&Value::Int(0)), axes);
+        for (axis, size) in shape[shape.len() - axes..].iter().enumerate() {
+            let parts = (size, stride[axis], padding[axis], kernel[axis]);
+            sizes.push(match parts {
+                (Some(size), Some(stride), Some(padding), Some(kernel)) => {
+                    Some((size - 1) * stride - 2 * padding + kernel)
+                }
+                _ => None,
+            });
+        }
+        self.made(Some(sizes), x.dtype, &[x])
+    }
+
+    /// Evaluates `fractional_max_pool2d` and `fractional_max_pool3d` with an output size.
+    fn fractional_pool(&mut self, x: &Tensor<'t>, axes: usize, args: &Args<'t>) -> Value<'t> {
+        let given = |at: usize, name: &str| args.get(at, name).filter(|value| **value != Value::None);
+        let (Some(shape), Some(output)) = (&x.shape, given(2, "output_size")) else { return Value::Unknown };
+        if shape.len() <= axes {
+            return Value::Unknown;
+        }
+        let sizes = [&shape[..shape.len() - axes], &self.sizes(output, axes)].concat();
+        let pooled = self.made(Some(sizes), x.dtype, &[x]);
+        match args.get(4, "return_indices") {
+            None | Some(Value::Bool(false)) => pooled,
+            Some(Value::Bool(true)) => self.with_indices(pooled),
+            Some(_) => Value::Unknown,
+        }
     }
 
     /// Returns the result of a max pooling with the indices of the maxima.
