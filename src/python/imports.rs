@@ -1,5 +1,6 @@
 //! Calls of functions in other files: their results, and the faults in them.
 
+use std::ops::RangeInclusive;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::calls::Call;
 use super::import_context::{Definition, ImportContext, Visit};
 use super::interpreter::Interpreter;
 use super::program::Global;
-use super::syntax::{children, field, line, one_line, text, within};
+use super::syntax::{field, line, one_line, text, within};
 use super::value::Value;
 
 /// Maximum depth of imports that are followed.
@@ -153,23 +154,33 @@ fn visit(
         keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let value = interpreter.enter(index, class, arguments, &keywords).anywhere();
     let mut findings = interpreter.findings;
-    // A finding after another exit may not concern the call.
-    let exit = first_exit(program.functions[index].node).filter(|_| !abroad.in_place);
+    // A finding in a branch, or after another exit, may not concern the call.
+    let uncertain = if abroad.in_place { Vec::new() } else { uncertain_lines(program.functions[index].node) };
     for finding in &mut findings {
-        let line = finding.source.as_ref().map(|source| source.line);
-        if exit.is_some_and(|exit| line > Some(exit)) {
+        let at = finding.source.as_ref().map_or(0, |source| source.line);
+        if uncertain.iter().any(|lines| lines.contains(&at)) {
             finding.level = finding.level.min(Level::Info);
         }
     }
     Some(Visit { value, findings })
 }
 
-/// Returns the first line of a function at which a branch may return before the end of the function.
-fn first_exit(function: Node) -> Option<u32> {
-    let statements = field(function, "body").map(children).unwrap_or_default();
-    let branches = statements.into_iter().filter(|statement| statement.kind() == "if_statement");
-    let mut exits = branches.flat_map(within).filter(|node| node.kind() == "return_statement");
-    exits.next().map(line)
+/// Returns the lines of a function that some calls may not run: those of branches, and those after a `return` in a
+/// compound statement.
+fn uncertain_lines(function: Node) -> Vec<RangeInclusive<u32>> {
+    let Some(body) = field(function, "body") else { return Vec::new() };
+    let end = |node: Node| u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
+    let mut lines = Vec::new();
+    for node in within(body) {
+        match node.kind() {
+            "if_statement" | "try_statement" | "while_statement" | "match_statement" => {
+                lines.push(line(node)..=end(node));
+            }
+            "return_statement" if node.parent() != Some(body) => lines.push(line(node) + 1..=end(body)),
+            _ => {}
+        }
+    }
+    lines
 }
 
 /// Returns the definition that `path` refers to in `from`, and follows re-exports of packages.

@@ -2,6 +2,7 @@
 
 mod control;
 mod indices;
+mod kept;
 mod rewrite;
 mod values;
 

@@ -3,11 +3,12 @@
 use tree_sitter::Node;
 
 use crate::diag::rule_ids;
-use crate::diag::{Applicability, Finding, Level};
+use crate::diag::{Finding, Level};
 
 use super::super::numpy::torch_name;
-use super::super::syntax::{Arguments, field, on_one_line, one_line, text};
+use super::super::syntax::{Arguments, field, one_line, text};
 use super::super::value::Origin;
+use super::kept::kept;
 use super::rewrite::{Help, Piece};
 use super::{Words, by_origin};
 
@@ -333,54 +334,4 @@ pub fn training(what: &str, why: &str, help: Help) -> Words {
                each batch",
         help,
     }
-}
-
-/// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
-fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    let is_list = field(node, "function").is_some_and(|function| text(function, source).ends_with(".tolist"));
-    let is_argument = node.parent().is_some_and(|parent| parent.kind() == "argument_list");
-    let (node, by) = outermost(node, by, source);
-    let target = field(statement, "left").map(|left| text(left, source));
-    if matches!(statement.kind(), "if_statement" | "while_statement") {
-        let condition = field(statement, "condition").unwrap_or(statement);
-        let condition = rewritten(condition, node, &by, source);
-        return format!(
-            "keep {what}: compute both branches, and select with `torch.where({condition}, a, b)`"
-        )
-        .into();
-    }
-    // Not every function that takes a list takes a tensor.
-    if target == Some(&*by) || is_list && is_argument {
-        return format!("keep {what}: compute with `{by}` itself").into();
-    }
-    // Only expression and return statements get a fix: a fixed condition would branch on a tensor. A call of
-    // `int` gets no fix, because the fixed code would not truncate the number.
-    let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
-    let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
-    let piece = || Piece::instead(node, &by, Applicability::Unsafe, source);
-    let text = format!("keep {what}: `{}`", rewritten(statement, node, &by, source));
-    Help::new(text, (is_simple && !is_cut).then(piece).flatten())
-}
-
-/// Returns the call of `int` or `float` around a conversion, and the tensor that replaces it.
-fn outermost<'t>(node: Node<'t>, by: &str, source: &str) -> (Node<'t>, String) {
-    let arguments = node.parent().filter(|parent| parent.kind() == "argument_list");
-    let call = arguments
-        .filter(|arguments| arguments.named_child_count() == 1)
-        .and_then(|arguments| arguments.parent());
-    let function = call.and_then(|call| field(call, "function")).map(|function| text(function, source));
-    match (call, function) {
-        (Some(call), Some("float")) => (call, by.to_owned()),
-        (Some(call), Some("int")) => (call, format!("{by}.long()")),
-        _ => (node, by.to_owned()),
-    }
-}
-
-/// Renders the head of a statement on one line, with `node` replaced by `by`.
-fn rewritten(whole: Node, node: Node, by: &str, source: &str) -> String {
-    let body = field(whole, "body").or_else(|| field(whole, "consequence"));
-    let end = body.map_or(whole.end_byte(), |body| body.start_byte()).max(node.end_byte());
-    let before = source.get(whole.start_byte()..node.start_byte()).unwrap_or("");
-    let after = source.get(node.end_byte()..end).unwrap_or("");
-    on_one_line(&format!("{before}{by}{after}"))
 }

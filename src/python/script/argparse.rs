@@ -104,7 +104,7 @@ impl<'t> Machine<'t> {
     /// Returns true if a call of `parse_args` gets arguments besides those of the script, or unknown ones.
     fn has_command_line(&self, args: &Args<'t>) -> bool {
         let sets = ["sys.argv = ", "sys.argv=", "sys.argv +=", "sys.argv.", "sys.argv[1:] =", "\"argv\""];
-        if self.mentions(&sets) {
+        if self.mentions(&sets) || self.changes_arguments {
             return true;
         }
         match args.get(0, "args") {

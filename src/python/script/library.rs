@@ -175,6 +175,7 @@ fn is_ultralytics_model(path: &str) -> bool {
 impl<'t> Machine<'t> {
     /// Calls a function or class of a library.
     pub fn library_call(&mut self, path: &str, args: &Args<'t>) -> Eval<'t> {
+        self.changes_arguments |= path.starts_with("sys.argv");
         if export::is_exporter(path) {
             return self.export_call(path, None, args);
         }

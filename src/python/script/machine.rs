@@ -85,6 +85,8 @@ pub struct Machine<'t> {
     pub missing: Vec<Rc<str>>,
     /// Whether a condition is being evaluated as if the script was called without arguments.
     pub is_without_arguments: bool,
+    /// Whether the script called a method of `sys.argv` or of a part of it, which may change the arguments.
+    pub changes_arguments: bool,
     /// Number of enclosing branches that run only under an unknown condition.
     pub doubt: u32,
     /// Values of `doubt` and number of frames at the start of the running model.
@@ -168,6 +170,7 @@ impl<'t> Machine<'t> {
             left_loop: None,
             missing: vec![],
             is_without_arguments: false,
+            changes_arguments: false,
             doubt: 0,
             model_start: (0, 0),
             quiet: 0,

@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use tree_sitter::Node;
+
+use super::super::syntax::within;
 use super::calls::Args;
 use super::export_call::is_tracing;
 use super::exporting::ExportCall;
@@ -114,12 +117,14 @@ impl<'t> Machine<'t> {
                 return Ok(Value::None);
             }
             "load_state_dict" => return self.load_state_dict(module, args),
-            "named_parameters"
-            | "named_modules"
-            | "get_submodule"
-            | "register_forward_hook"
-            | "register_forward_pre_hook"
-            | "extra_repr" => {
+            "named_parameters" | "named_modules" | "get_submodule" | "extra_repr" => {
+                return Ok(Value::Unknown);
+            }
+            "register_forward_hook" | "register_forward_pre_hook" => {
+                // A hook may replace the arguments or the result.
+                if !args.get(0, "hook").is_some_and(returns_nothing) {
+                    self.set_attribute(module, "forward", Value::Unknown);
+                }
                 return Ok(Value::Unknown);
             }
             "forward" | "__call__" => return self.call_module(module, args),
@@ -221,4 +226,11 @@ fn to_float(tensor: &mut Tensor, dtype: Option<DType>) {
     if tensor.dtype.is_some_and(DType::is_float) {
         tensor.dtype = dtype;
     }
+}
+
+/// Returns true for a function of the script without a `return` of a value.
+fn returns_nothing(hook: &Value) -> bool {
+    let Value::Function(function) = hook else { return false };
+    let returns = |node: &Node| node.kind() == "return_statement" && node.named_child_count() > 0;
+    function.node.kind() == "function_definition" && !within(function.node).iter().any(returns)
 }

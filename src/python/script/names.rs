@@ -101,6 +101,7 @@ impl<'t> Machine<'t> {
             "attribute" => {
                 let object = self.evaluate_optional(field(target, "object"))?;
                 self.forget_holder(&object, target);
+                self.forget_layer(target);
                 if let Some(name) = field(target, "attribute") {
                     self.check_constructed(&object, &value, target)?;
                     self.set_attribute(&object, self.text(name), value);
@@ -115,6 +116,16 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Forgets the layer whose parameter gets other elements: `layer.weight.data = …`.
+    fn forget_layer(&mut self, target: Node<'t>) {
+        let is_data = field(target, "attribute").is_some_and(|name| self.text(name) == "data");
+        let parameter = field(target, "object").filter(|_| is_data);
+        let layer = parameter.and_then(|parameter| field(parameter, "object"));
+        if let Some(layer) = layer.and_then(|layer| self.evaluate(layer).ok()) {
+            self.forget(&layer);
+        }
     }
 
     /// Forgets the state of an object if an assignment changes an unknown part of it.

@@ -25,7 +25,8 @@ const EDITS: [&str; 9] = [
 ];
 
 /// Code that may add weights to a file or session.
-const ADDERS: [&str; 6] = [
+const ADDERS: [&str; 7] = [
+    ".initializer",
     "add_initializer",
     "add_external_initializers",
     "apply_weights",

@@ -5,8 +5,10 @@ use tree_sitter::Node;
 use super::super::super::syntax::{ancestors, everything, field, text};
 
 /// Functions that neither read nor write the file of a path.
-const HARMLESS: [&str; 9] =
-    ["print", "info", "debug", "str", "repr", "format", "Path", "basename", "abspath"];
+const HARMLESS: [&str; 6] = ["str", "repr", "format", "Path", "basename", "abspath"];
+
+/// Functions that print their arguments.
+const PRINTING: [&str; 3] = ["print", "info", "debug"];
 
 /// The mentions of a path around a call that writes the file.
 pub struct PathUses<'a, 't> {
@@ -17,6 +19,8 @@ pub struct PathUses<'a, 't> {
     outer: Vec<Node<'t>>,
     /// The innermost loop or function around the call, or else the root.
     around: Node<'t>,
+    /// The loops around the call, and around mentions of the functions that contain the call.
+    loops: Vec<Node<'t>>,
     /// All nodes of the file.
     nodes: Vec<Node<'t>>,
     /// The variable that has the path, if the call passes a variable.
@@ -32,8 +36,16 @@ impl<'a, 't> PathUses<'a, 't> {
         let is_end =
             |node: &&Node| matches!(node.kind(), "for_statement" | "while_statement" | "function_definition");
         let around = outer.iter().find(is_end).copied().unwrap_or(root);
-        let variable = argument.filter(|node| node.kind() == "identifier").map(|node| text(node, source));
-        Some(PathUses { source, call, outer, around, nodes: everything(root), variable, path })
+        let is_variable = |node: &Node| matches!(node.kind(), "identifier" | "attribute" | "subscript");
+        let variable = argument.filter(is_variable).map(|node| text(node, source));
+        let nodes = everything(root);
+        let functions = outer.iter().filter(|node| node.kind() == "function_definition");
+        let names: Vec<&str> =
+            functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();
+        let is_caller = |node: &&Node| node.kind() == "identifier" && names.contains(&text(**node, source));
+        let callers = nodes.iter().filter(is_caller).copied().chain([call]);
+        let loops = callers.flat_map(ancestors).filter(is_loop).collect();
+        Some(PathUses { source, call, outer, around, loops, nodes, variable, path })
     }
 
     /// Returns true if the file may be used before the next iteration of the loop writes it.
@@ -68,17 +80,18 @@ impl<'a, 't> PathUses<'a, 't> {
     fn is_mention(&self, node: Node) -> bool {
         let words = text(node, self.source);
         let is_path = match node.kind() {
-            "identifier" => Some(words) == self.variable,
+            "identifier" | "attribute" | "subscript" => Some(words) == self.variable,
             "string" => words.contains(self.path),
             _ => false,
         };
         is_path && !self.is_in_call(node)
     }
 
-    /// Returns true if a node may run before the next iteration: in the loop, or in another function.
+    /// Returns true if a node may run before the next iteration: in a loop, or in another function.
     fn is_reached(&self, node: Node) -> bool {
+        let is_in_loop = self.loops.iter().any(|one| one.byte_range().contains(&node.start_byte()));
         let is_other = |one: Node| one.kind() == "function_definition" && !self.outer.contains(&one);
-        self.is_around(node) || ancestors(node).any(is_other)
+        is_in_loop || self.is_around(node) || ancestors(node).any(is_other)
     }
 
     /// Returns true if a mention of the path is more than its definition or a harmless call.
@@ -88,11 +101,11 @@ impl<'a, 't> PathUses<'a, 't> {
                 || matches!(parent.kind(), "parameters" | "default_parameter")
         });
         let calls = ancestors(node).filter(|outer| outer.kind() == "call");
-        let mut callees = calls.filter_map(|outer| field(outer, "function")).map(|callee| {
-            let last = text(callee, self.source).rsplit('.').next().unwrap_or("");
-            HARMLESS.contains(&last) || self.only_collects(callee)
-        });
-        let is_harmless = callees.next() == Some(true) && callees.all(|is_harmless| is_harmless);
+        let callees: Vec<Node> = calls.filter_map(|outer| field(outer, "function")).collect();
+        let last = |callee: &Node| text(*callee, self.source).rsplit('.').next().unwrap_or("").to_owned();
+        let ends = |callee: &Node| PRINTING.contains(&&*last(callee)) || self.only_collects(*callee);
+        let is_harmless = callees.iter().any(ends)
+            && callees.iter().all(|callee| ends(callee) || HARMLESS.contains(&&*last(callee)));
         !is_target && !is_harmless
     }
 
@@ -111,4 +124,9 @@ impl<'a, 't> PathUses<'a, 't> {
         let mentions = || self.nodes.iter().filter(is_list).filter(|node| self.is_around(**node)).count();
         is_append && is_created() && mentions() == 1
     }
+}
+
+/// Returns true for a loop or a comprehension.
+pub fn is_loop(node: &Node) -> bool {
+    matches!(node.kind(), "for_statement" | "while_statement" | "list_comprehension" | "generator_expression")
 }

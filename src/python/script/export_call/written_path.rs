@@ -8,7 +8,7 @@ use crate::diag::rule_ids::{ARGUMENT_TYPE, OVERWRITTEN_FILE};
 use super::super::super::syntax::{ancestors, everything, field, text, with_ancestors};
 use super::super::value::Value;
 use super::check::{Check, Words};
-use super::path_uses::PathUses;
+use super::path_uses::{PathUses, is_loop};
 use super::value_node;
 
 /// Code that moves or reads files without their paths.
@@ -61,7 +61,7 @@ impl<'t> Check<'_, '_, 't> {
         };
         let is_repeated = before.arguments.len() == request.call.arguments.len()
             && before.arguments.iter().zip(&request.call.arguments).all(|(a, b)| same(a, b));
-        if is_repeated || self.is_file_used(path) || !self.is_in_loop() {
+        if is_repeated || self.is_deliberate() || self.is_file_used(path) || !self.is_in_loop() {
             return;
         }
         let node = request.node("f");
@@ -73,16 +73,34 @@ impl<'t> Check<'_, '_, 't> {
         );
     }
 
+    /// Returns true if only some iterations export, or if the loop trains the model.
+    fn is_deliberate(&self) -> bool {
+        let inside = ancestors(self.request.call.node).take_while(|node| !is_loop(node));
+        let is_choice = |node: Node| matches!(node.kind(), "if_statement" | "try_statement");
+        // The condition `__name__ == "__main__"` chooses nothing.
+        let is_main = |node: Node| text(node, self.source()).starts_with("if __name__");
+        inside.into_iter().any(|node| is_choice(node) && !is_main(node))
+            || self.mentions_here(&[".backward("]) && !self.is_new_model()
+    }
+
+    /// Returns true if the loop or function around the export assigns the model.
+    fn is_new_model(&self) -> bool {
+        let source = self.source();
+        let model = self.request.argument("model").and_then(|argument| argument.node);
+        let name = model.and_then(|model| text(model, source).split('.').next());
+        let around: Vec<Node> = ancestors(self.request.call.node).collect();
+        let is_function = |node: &&Node| node.kind() == "function_definition";
+        let scope = around.iter().rev().find(|node| is_loop(node)).or(around.iter().find(is_function));
+        scope.is_some_and(|scope| {
+            let assigned = everything(*scope).into_iter().filter_map(|node| field(node, "left"));
+            assigned.into_iter().any(|left| Some(text(left, source)) == name)
+        })
+    }
+
     /// Returns true if the export, or a mention of a function around it, is in a loop.
     fn is_in_loop(&self) -> bool {
         let source = self.source();
         let around: Vec<Node> = with_ancestors(self.request.call.node).collect();
-        let is_loop = |node: &Node| {
-            matches!(
-                node.kind(),
-                "for_statement" | "while_statement" | "list_comprehension" | "generator_expression"
-            )
-        };
         let functions = around.iter().filter(|node| node.kind() == "function_definition");
         let names: Vec<&str> =
             functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();

@@ -31,6 +31,8 @@ impl<'t> Machine<'t> {
             }
             Some(Value::Int(axis)) => vec![Some(*axis)],
             Some(other) => match self.items(other) {
+                // Some reductions reduce all axes, others none.
+                Some(items) if items.is_empty() => return Ok(None),
                 Some(items) => items.iter().map(Value::int).collect(),
                 None => return Ok(None),
             },

@@ -216,7 +216,11 @@ impl<'t> Machine<'t> {
                             let mut shape = shape;
                             shape.truncate(at);
                             shape.extend(keeps.then_some(Some(1)));
-                            self.made(Some(shape), a.dtype.filter(|_| a.dtype == b.dtype), &[&a, &b])
+                            self.made(
+                                Some(shape),
+                                a.dtype.filter(|dtype| a.dtype == b.dtype && dtype.is_float()),
+                                &[&a, &b],
+                            )
                         }
                         None => Value::Unknown,
                     };

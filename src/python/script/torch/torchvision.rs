@@ -132,6 +132,8 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         };
         let least = LEAST_SIZES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, size)| *size);
+        // Other code may change the poolings.
+        let least = least.filter(|_| !self.mentions(&[".modules(", ".apply(", ".features"]));
         if classifier.is_none() && least.is_none() {
             return Ok(Value::Unknown);
         }
