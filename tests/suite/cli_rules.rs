@@ -69,7 +69,7 @@ fn a_built_in_rule_with_a_fault_fails_the_run() {
     assert_eq!(failed.status, 2, "{failed:?}");
     assert!(failed.stderr.contains("`ai.onnx` has no operator `Rlu`"), "{failed:?}");
     assert!(failed.stderr.ends_with("error: the rules have 3 faults\n"), "{failed:?}");
-    sandbox.write("rules/relu.rule", &rule.replace("Rlu (a)", "x"));
+    sandbox.write("rules/relu.rule", rule.replace("Rlu (a)", "x"));
     assert_eq!(lint().status, 0);
 }
 

@@ -6,6 +6,9 @@ use super::super::tensor::{DType, Dim, Tensor};
 use super::super::value::Value;
 use super::function_calls::{complex, real};
 
+/// Transformed axes, each with its size if it is given.
+type Sizes = Vec<(usize, Option<Dim>)>;
+
 impl<'t> Machine<'t> {
     /// Evaluates a function of `torch.fft`; `name` is the name without `fft.`.
     pub fn spectrum(&mut self, name: &str, args: &Args<'t>) -> Eval<'t> {
@@ -63,7 +66,7 @@ impl<'t> Machine<'t> {
         name: &str,
         x: &Tensor<'t>,
         args: &Args<'t>,
-    ) -> Result<Option<Vec<(usize, Option<Dim>)>>, super::super::machine::Stop> {
+    ) -> Result<Option<Sizes>, super::super::machine::Stop> {
         let list = |value: &Value<'t>| match value {
             Value::Int(number) => Some(vec![Some(*number)]),
             other => self.items(other).map(|items| items.iter().map(Value::int).collect::<Vec<Dim>>()),
