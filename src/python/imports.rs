@@ -165,8 +165,9 @@ fn visit(
     Some(Visit { value, findings })
 }
 
-/// Returns the lines of a function that some calls may not run: those of branches, and those after a `return` in a
-/// compound statement.
+/// Returns the lines of a function that some calls may not run.
+///
+/// They are those of branches, and those after a `return` in a compound statement.
 fn uncertain_lines(function: Node) -> Vec<RangeInclusive<u32>> {
     let Some(body) = field(function, "body") else { return Vec::new() };
     let end = |node: Node| u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);

@@ -29,6 +29,7 @@ mod embedded {
     /// Whether the build uses these rules even if the folder of the checkout has changed.
     #[cfg(embedded_rules)]
     pub const ARE_DEFAULT: bool = true;
+    /// Whether the build uses these rules even if the folder of the checkout has changed.
     #[cfg(not(embedded_rules))]
     pub const ARE_DEFAULT: bool = false;
 

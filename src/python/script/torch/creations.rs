@@ -9,7 +9,7 @@ use super::super::value::Value;
 const MAX_ROWS: i64 = 4096;
 
 impl<'t> Machine<'t> {
-    /// Creates a window, a strided tensor, a scalar or the indices of a triangle; `None` for other functions.
+    /// Creates a window, a scalar or the indices of a triangle; `None` for other functions.
     pub fn special_creation(&mut self, name: &str, args: &Args<'t>) -> Option<Tensor<'t>> {
         let int = |at: usize, name: &str| args.get(at, name).and_then(Value::int);
         let default = self.default_dtype;

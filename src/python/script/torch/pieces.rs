@@ -1,4 +1,4 @@
-//! Functions that divide a tensor, or that join tensors: `tensor_split`, `block_diag`, `kron` and others.
+//! Functions that divide or join tensors, such as `tensor_split`, `block_diag` and `kron`.
 
 use std::rc::Rc;
 
