@@ -18,20 +18,21 @@ use crate::torch::{self, Argument, Node};
 
 /// Operators that can be applied to each part separately.
 static BY_PARTS: Names = Names::new("
-    _chunk_cat _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_masked_index_put_accumulate _unsafe_view alias
-    alias_copy as_strided as_strided_copy as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors
-    broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack combinations concat concatenate
-    constant_pad_nd contiguous copy cumsum cumulative_trapezoid detach diag diag_embed diagflat diagonal diagonal_copy diagonal_scatter diff
-    dsplit dstack empty empty_like expand expand_as expand_copy fft_fftshift fft_ifftshift fill flatten flip fliplr flipud
-    full full_like gather gradient hsplit hstack index index_add index_copy index_fill index_put index_select lift_fresh
-    lift_fresh_copy linalg_diagonal mT masked_fill masked_scatter masked_select mean meshgrid moveaxis movedim narrow
-    narrow_copy native_channel_shuffle neg negative new_empty new_full new_zeros numpy_T permute permute_copy
-    pixel_shuffle pixel_unshuffle positive put ravel repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg
-    roll rot90 scatter scatter_add select select_copy select_scatter slice slice_copy slice_scatter split split_copy
-    split_with_sizes split_with_sizes_copy squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t t_copy take
-    take_along_dim tensor_split tile to trace transpose transpose_copy trapezoid trapz tril triu type_as unbind unbind_copy unflatten
-    unfold unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy
-    vsplit vstack where zero zeros zeros_like");
+    _chunk_cat _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_masked_index_put_accumulate _unsafe_view
+    alias alias_copy as_strided as_strided_copy as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag
+    broadcast_tensors broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack combinations concat
+    concatenate constant_pad_nd contiguous copy cumsum cumulative_trapezoid detach diag diag_embed diagflat diagonal
+    diagonal_copy diagonal_scatter diff dsplit dstack empty empty_like expand expand_as expand_copy fft_fftshift
+    fft_ifftshift fill flatten flip fliplr flipud full full_like gather gradient hsplit hstack index index_add
+    index_copy index_fill index_put index_select lift_fresh lift_fresh_copy linalg_diagonal mT masked_fill
+    masked_scatter masked_select mean meshgrid moveaxis movedim narrow narrow_copy native_channel_shuffle neg
+    negative new_empty new_full new_zeros numpy_T permute permute_copy pixel_shuffle pixel_unshuffle positive put
+    ravel repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg roll rot90 scatter scatter_add select
+    select_copy select_scatter slice slice_copy slice_scatter split split_copy split_with_sizes
+    split_with_sizes_copy squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t t_copy take take_along_dim
+    tensor_split tile to trace transpose transpose_copy trapezoid trapz tril triu type_as unbind unbind_copy
+    unflatten unfold unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view
+    view_as view_copy vsplit vstack where zero zeros zeros_like");
 
 /// Returns the type of a tensor of pairs whose parts have type `ty`.
 fn paired(ty: Type) -> Type {

@@ -103,12 +103,11 @@ impl<'t> Machine<'t> {
         let Some(left) = field(assignment, "left").filter(|left| left.kind() == "identifier") else {
             return false;
         };
-        let around = |node: Node<'t>| ancestors(node);
         let is_scope = |node: &Node<'t>| matches!(node.kind(), "function_definition" | "module");
-        let Some(scope) = around(left).find(is_scope) else { return false };
+        let Some(scope) = ancestors(left).find(is_scope) else { return false };
         let name = self.text(left);
         let loops = |node: Node<'t>| {
-            around(node).take_while(|outer| !is_scope(outer)).filter(move |outer| {
+            ancestors(node).take_while(|outer| !is_scope(outer)).filter(move |outer| {
                 let is_head = field(*outer, "right")
                     .is_some_and(|right| right.byte_range().contains(&node.start_byte()));
                 matches!(outer.kind(), "for_statement" | "while_statement") && !is_head
@@ -122,7 +121,7 @@ impl<'t> Machine<'t> {
                     && self.is_read(second, false)
                     && !self.changes_before(assignment, expression, second)
                     && loops(first).map(|one| one.id()).eq(loops(second).map(|one| one.id()))
-                    && around(second).find(is_scope) == Some(scope)
+                    && ancestors(second).find(is_scope) == Some(scope)
             }
             _ => false,
         }

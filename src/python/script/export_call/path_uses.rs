@@ -48,7 +48,14 @@ impl<'a, 't> PathUses<'a, 't> {
         Some(PathUses { source, call, outer, around, loops, nodes, variable, path })
     }
 
+    /// Returns true if the call, or a mention of a function that contains it, is in a loop.
+    pub fn are_in_loop(&self) -> bool {
+        !self.loops.is_empty()
+    }
+
     /// Returns true if the file may be used before the next iteration of the loop writes it.
+    ///
+    /// It may be if the loop mentions the path elsewhere, or if another function does.
     pub fn exist(&self) -> bool {
         self.nodes.iter().any(|&node| self.derives_path(node))
             || self

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::diag::Level;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, OVERWRITTEN_FILE};
 
-use super::super::super::syntax::{ancestors, everything, field, text, with_ancestors};
+use super::super::super::syntax::{ancestors, everything, field, text};
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::path_uses::{PathUses, is_loop};
@@ -61,7 +61,7 @@ impl<'t> Check<'_, '_, 't> {
         };
         let is_repeated = before.arguments.len() == request.call.arguments.len()
             && before.arguments.iter().zip(&request.call.arguments).all(|(a, b)| same(a, b));
-        if is_repeated || self.is_deliberate() || self.is_file_used(path) || !self.is_in_loop() {
+        if is_repeated || self.is_deliberate() || !self.is_overwritten(path) {
             return;
         }
         let node = request.node("f");
@@ -97,31 +97,15 @@ impl<'t> Check<'_, '_, 't> {
         })
     }
 
-    /// Returns true if the export, or a mention of a function around it, is in a loop.
-    fn is_in_loop(&self) -> bool {
-        let source = self.source();
-        let around: Vec<Node> = with_ancestors(self.request.call.node).collect();
-        let functions = around.iter().filter(|node| node.kind() == "function_definition");
-        let names: Vec<&str> =
-            functions.filter_map(|node| field(*node, "name")).map(|name| text(name, source)).collect();
+    /// Returns true if an iteration of a loop overwrites the file before the script may use it.
+    fn is_overwritten(&self, path: &str) -> bool {
         // In another folder, the same name is another file.
-        let Some(root) = around.last().filter(|_| !self.mentions_here(&["chdir"])) else { return false };
-        around.iter().any(is_loop)
-            || everything(*root).into_iter().any(|node| {
-                node.kind() == "identifier"
-                    && names.contains(&text(node, source))
-                    && ancestors(node).any(|node| is_loop(&node))
-            })
-    }
-
-    /// Returns true if the script may use the file before the next iteration of the loop writes it.
-    ///
-    /// It does so if the enclosing loop or function mentions the path elsewhere, if another function does, and if the
-    /// script moves files or runs commands.
-    fn is_file_used(&self, path: &str) -> bool {
+        if self.mentions_here(&MOVERS) || self.mentions_here(&["chdir"]) {
+            return false;
+        }
         let written = self.request.argument("f").and_then(|argument| argument.node);
         let uses = PathUses::new(self.request.call.node, written.map(value_node), path, self.source());
-        self.mentions_here(&MOVERS) || uses.is_none_or(|uses| uses.exist())
+        uses.is_some_and(|uses| uses.are_in_loop() && !uses.exist())
     }
 }
 

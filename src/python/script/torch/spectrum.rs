@@ -29,9 +29,7 @@ impl<'t> Machine<'t> {
         if args.keyword("out").is_some() {
             return Ok(Value::Unknown);
         }
-        let whole = x.dtype.filter(|dtype| !dtype.is_float() && !dtype.is_complex());
-        let dtype = if whole.is_some() { self.default_dtype } else { x.dtype };
-        let complex = dtype.and_then(complex);
+        let complex = self.floating(x.dtype).and_then(complex);
         let axes = match name {
             "fft" | "ifft" | "rfft" | "irfft" | "hfft" | "ihfft" => {
                 let axis = args.get(2, "dim").map_or(Some(-1), Value::int);
