@@ -147,13 +147,31 @@ impl<'t> Interpreter<'t> {
             let words = report::unrolled(statement, iterable, steps, self.source);
             let of_model =
                 within(iterable).into_iter().any(|node| OF_MODEL.contains(&text(node, self.source)));
-            self.say(statement, if of_model { words.remark() } else { words });
+            let is_fixed = of_model || self.selects_layers(statement);
+            self.say(statement, if is_fixed { words.remark() } else { words });
         }
         match &value {
             Value::Tensor(tensor) => Value::Tensor(self.row(tensor)),
             Value::Shape(_) => Value::Size(self.identity()),
             _ => self.wrapped_element(iterable, &value),
         }
+    }
+
+    /// Returns true if the variable of a loop selects a layer of a list, so that the list fixes the step count.
+    fn selects_layers(&mut self, statement: Node<'t>) -> bool {
+        let variable = field(statement, "left").filter(|left| left.kind() == "identifier");
+        let (Some(variable), Some(body)) = (variable, field(statement, "body")) else { return false };
+        let variable = text(variable, self.source);
+        let is_variable = |node: &Node| node.kind() == "identifier" && text(*node, self.source) == variable;
+        let selections = within(body).into_iter().filter(|node| {
+            let keys = fields(*node, "subscript");
+            node.kind() == "subscript" && keys.into_iter().any(|key| within(key).iter().any(is_variable))
+        });
+        let lists: Vec<Node<'t>> = selections.filter_map(|node| field(node, "value")).collect();
+        self.quiet += 1;
+        let selects = lists.into_iter().any(|list| matches!(self.evaluate(list), Value::Layer(Layer::List(_))));
+        self.quiet -= 1;
+        selects
     }
 
     /// Returns the source of the step count of a loop over `iterable`, which has the value `value`.

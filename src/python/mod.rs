@@ -156,8 +156,11 @@ fn look<'a>(
     let is_wanted = |function: usize| wanted.contains(&function);
     // The functions to lint run first, because results of calls are cached, so that a finding in a callee is
     // attributed only to its first caller.
-    let modules =
-        (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
+    let modules = (0..program.classes.len()).filter(|class| {
+        // Models compute a loss only in training.
+        let is_loss = lines.is_empty() && program.classes[*class].name.ends_with("Loss");
+        program.classes[*class].kind == ClassKind::Module && !is_loss
+    });
     let mut forwards: Vec<(usize, usize)> =
         modules.filter_map(|class| Some((program.method(class, "forward")?, class))).collect();
     forwards.sort_by_key(|(forward, _)| !is_wanted(*forward));

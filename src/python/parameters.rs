@@ -76,10 +76,14 @@ pub fn guess(parameter: &Parameter, function: Node, source: &str) -> Guess {
             parameter.annotation.is_some_and(|annotation| text(annotation, source).ends_with("Tensor"));
         return if of_tensors && !parameter.by_name { Guess::Tensors } else { Guess::Unknown };
     }
-    if let Some(annotation) = parameter.annotation {
-        return annotated(text(annotation, source));
+    let default = parameter.default.map(|default| default.kind());
+    match parameter.annotation.map(|annotation| annotated(text(annotation, source))) {
+        // The default of `flag: Tensor | None = False` shows that the annotation is wrong.
+        Some(Guess::Tensor) if matches!(default, Some("true" | "false")) => {}
+        Some(guess) => return guess,
+        None => {}
     }
-    match parameter.default.map(|default| default.kind()) {
+    match default {
         Some("true" | "false") => return Guess::Bool,
         Some("integer" | "float" | "unary_operator") => return Guess::Number,
         Some("string" | "concatenated_string") => return Guess::Str,

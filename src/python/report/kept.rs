@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diag::Applicability;
 
-use super::super::syntax::{field, on_one_line, text};
+use super::super::syntax::{ancestors, everything, field, on_one_line, text};
 use super::rewrite::{Help, Piece};
 
 /// Returns the help "keep `what`" with `statement` as a code example, in which `by` replaces `node`.
@@ -21,8 +21,17 @@ pub fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> 
         return format!("keep {what}: compute both branches, and select with `torch.where(mask, a, b)`")
             .into();
     }
-    let is_unchanged = field(statement, "left").is_some_and(|left| text(left, source) == by);
-    if is_unchanged || !takes_tensor(node, source) || is_list && is_argument(node) {
+    if is_list {
+        return match splits(node, source) {
+            true => format!("keep {what}: pad the pieces to one length, and mask them, instead of `split`"),
+            false => format!("keep {what}: replace what the code does with the list by operators on `{by}`"),
+        }
+        .into();
+    }
+    let target = node.parent().filter(|parent| parent.kind() == "assignment");
+    let target = target.and_then(|assignment| field(assignment, "left"));
+    let is_unchanged = target.is_some_and(|left| text(left, source) == by);
+    if is_unchanged || !takes_tensor(node, source) || needs_number(node, source) {
         return format!("keep {what}: compute with `{by}` itself").into();
     }
     // Only expression and return statements get a fix: a fixed condition would branch on a tensor. A call of
@@ -34,8 +43,47 @@ pub fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> 
     Help::new(text, (is_simple && !is_cut).then(piece).flatten())
 }
 
-fn is_argument(node: Node) -> bool {
-    node.parent().is_some_and(|parent| parent.kind() == "argument_list")
+/// Returns the later uses of the variable to which `node` is assigned.
+fn uses<'t>(node: Node<'t>, source: &str) -> Vec<Node<'t>> {
+    let target = node.parent().filter(|parent| parent.kind() == "assignment");
+    let target = target.and_then(|assignment| field(assignment, "left"));
+    let Some(target) = target.filter(|target| target.kind() == "identifier") else { return vec![] };
+    let mut around = ancestors(node);
+    let scope = around.find(|node| matches!(node.kind(), "function_definition" | "module"));
+    let is_use = |other: &Node<'t>| {
+        other.kind() == "identifier"
+            && other.start_byte() > node.end_byte()
+            && text(*other, source) == text(target, source)
+    };
+    scope.map(everything).unwrap_or_default().into_iter().filter(is_use).collect()
+}
+
+/// Returns the name of the function or method that gets `node` as an argument.
+fn callee<'s>(node: Node, source: &'s str) -> Option<&'s str> {
+    let list = node.parent().filter(|parent| parent.kind() == "argument_list")?;
+    let path = text(field(list.parent()?, "function")?, source);
+    Some(path.rsplit('.').next().unwrap_or(path))
+}
+
+/// Returns true if a tensor is split into pieces whose lengths are the list `node`.
+fn splits(node: Node, source: &str) -> bool {
+    let is_split = |node: Node| callee(node, source).is_some_and(|name| name.starts_with("split"));
+    is_split(node) || uses(node, source).into_iter().any(is_split)
+}
+
+/// Returns true if a later use of the variable to which `node` is assigned may not take a tensor.
+fn needs_number(node: Node, source: &str) -> bool {
+    let takes_numbers = |name: &str| {
+        matches!(name, "range" | "round" | "str" | "print" | "bool" | "min" | "max" | "index" | "get" | "append")
+    };
+    uses(node, source).into_iter().any(|one| {
+        callee(one, source).is_some_and(takes_numbers)
+            || one.parent().is_some_and(|parent| match parent.kind() {
+                "subscript" => field(parent, "value") != Some(one),
+                "comparison_operator" | "pair" | "slice" => true,
+                _ => false,
+            })
+    })
 }
 
 /// Returns true if a tensor can replace the number at `node`.

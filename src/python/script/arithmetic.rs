@@ -21,8 +21,8 @@ impl<'t> Machine<'t> {
         node: Node<'t>,
     ) -> Eval<'t> {
         if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
-            self.note_scale(operator, left, right, node);
-            return self.tensor_binary(operator, left, right, node);
+            let result = self.tensor_binary(operator, left, right, node)?;
+            return Ok(self.deviate_binary(operator, [left, right], result, node));
         }
         if let (Some(a), Some(b)) = (left.number(), right.number()) {
             return Ok(number(operator, left, right, a, b));
@@ -101,9 +101,12 @@ impl<'t> Machine<'t> {
         }
         if let Value::Tensor(tensor) = &before {
             let result = self.tensor_binary(operator, &before, &by, node)?;
+            let result = self.deviate_binary(operator, [&before, &by], result, node);
+            let deviation = self.deviation(&result);
             let tensor = tensor.clone();
             self.write(&tensor);
             let kept = self.in_place_result(&tensor, &result, node)?;
+            let kept = self.with_deviation(kept, deviation);
             return self.assign(left, kept);
         }
         // An operator in place keeps the dtype of an array.

@@ -30,9 +30,8 @@ const SIZED: [&str; 14] = [
 impl<'t> Machine<'t> {
     /// Reports numbers that are constants in a traced graph although their axis is dynamic.
     ///
-    /// `natural` is a run at the same sizes that computes like PyTorch.
-    pub fn report_taken(&mut self, replay: &Record<'t>, natural: &Record<'t>, differs: bool) {
-        let scales_scores = self.scales_scores(replay, natural);
+    /// `differs` is true if the replay fails or has other shapes than PyTorch; `deviates`, if it has other elements.
+    pub fn report_taken(&mut self, replay: &Record<'t>, differs: bool, deviates: bool) {
         for (kind, file, node, number) in &replay.differing {
             let (rule, message, help) = match kind {
                 Taken::Branch => continue,
@@ -68,7 +67,7 @@ impl<'t> Machine<'t> {
                     )
                 }
                 Taken::Float
-                    if !(scales_scores || differs || is_cut(*node, self.source(*file)))
+                    if !(deviates || differs || is_cut(*node, self.source(*file)))
                         || self.keeps_scripts(*file) =>
                 {
                     continue;
@@ -80,8 +79,8 @@ impl<'t> Machine<'t> {
                         one_line(*node, self.source(*file)),
                         match kind {
                             Taken::Float => format!(
-                                "{:.4}, a number from a size of the example",
-                                f64::from_bits(number.cast_unsigned())
+                                "{}, a number from a size of the example",
+                                short(f64::from_bits(number.cast_unsigned()))
                             ),
                             _ => format!("{number}, a size of the example"),
                         }
@@ -89,7 +88,7 @@ impl<'t> Machine<'t> {
                     help_at(*node, self.source(*file)),
                 ),
             };
-            let level = if differs && *kind != Taken::Float || *kind == Taken::Length {
+            let level = if deviates || differs && *kind != Taken::Float || *kind == Taken::Length {
                 Level::Error
             } else {
                 Level::Warning
@@ -213,6 +212,11 @@ impl<'t> Machine<'t> {
     pub fn keeps_scripts(&self, file: usize) -> bool {
         self.file_mentions(file, &["jit.script", "script_if_tracing"])
     }
+}
+
+/// Renders a number with up to 4 decimals.
+fn short(number: f64) -> String {
+    format!("{number:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Returns true if the next call around an expression makes it an integer, as in `int(math.log2(n))`.

@@ -309,17 +309,8 @@ impl<'t> Machine<'t> {
             },
             "contextlib.ExitStack" => self.instance(EXIT_STACK, vec![], true),
             "math.prod" => first.map_or(Value::Unknown, |first| self.product_of(first)),
-            "math.sqrt" | "math.log" | "math.log2" | "math.log10" | "math.exp" | "numpy.sqrt" => {
-                let value = first.and_then(Value::number).and_then(|number| match path {
-                    "math.log" if args.get(1, "").is_some() => None,
-                    "math.log" => Some(number.ln()),
-                    "math.log2" => Some(number.log2()),
-                    "math.log10" => Some(number.log10()),
-                    "math.exp" => Some(number.exp()),
-                    _ => Some(number.sqrt()),
-                });
-                let value = value.filter(|value| value.is_finite());
-                value.map_or(Value::Unknown, |value| Value::Float(self.taken_float(args.node, value)))
+            "math.sqrt" | "math.log" | "math.log2" | "math.log10" | "math.exp" => {
+                self.float_function(path.trim_start_matches("math."), args).unwrap_or_default()
             }
             "math.ceil" | "math.floor" => {
                 let number = first.and_then(Value::number);
@@ -333,6 +324,20 @@ impl<'t> Machine<'t> {
             "torch.device" => Value::Unknown,
             _ => return Ok(None),
         }))
+    }
+
+    /// Evaluates a function of `math` and NumPy; `None` if the argument is unknown or no number.
+    pub fn float_function(&mut self, name: &str, args: &Args<'t>) -> Option<Value<'t>> {
+        let number = args.get(0, "x").and_then(Value::number).filter(|_| args.get(1, "").is_none())?;
+        let value = match name {
+            "sqrt" => number.sqrt(),
+            "log" => number.ln(),
+            "log2" => number.log2(),
+            "log10" => number.log10(),
+            "exp" => number.exp(),
+            _ => return None,
+        };
+        value.is_finite().then(|| Value::Float(self.taken_float(args.node, value)))
     }
 
     /// Evaluates `functools.partial(f, …)`.

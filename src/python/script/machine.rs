@@ -21,6 +21,7 @@ use super::ranges::range_items;
 use super::record::Record;
 use super::release::Release;
 use super::tensor::{DType, Role, Shape, Tensor};
+use super::torch::Fill;
 use super::trace::{Event, Operator};
 use super::value::{Function, Ref, Value};
 use super::yields::Yields;
@@ -71,8 +72,10 @@ pub struct Machine<'t> {
     depth: u32,
     /// Identity of the memory that was created last.
     pub memory: u32,
-    /// Memories whose elements changed.
-    changed: FxHashSet<u32>,
+    /// Number of writes to each memory whose elements changed.
+    writes: FxHashMap<u32, u32>,
+    /// Values of `torch.full`, by memory.
+    pub fills: FxHashMap<u32, Fill>,
     /// Active contexts, outermost first: of `with` statements, decorators and exit stacks.
     pub contexts: Vec<Value<'t>>,
     /// The `with` statement that enters the context of the next call.
@@ -163,7 +166,8 @@ impl<'t> Machine<'t> {
             steps: 0,
             depth: 0,
             memory: 0,
-            changed: FxHashSet::default(),
+            writes: FxHashMap::default(),
+            fills: FxHashMap::default(),
             contexts: vec![],
             entering: None,
             entered: None,
@@ -316,6 +320,7 @@ impl<'t> Machine<'t> {
             bounds: None,
             unbacked: None,
             varies: false,
+            deviation: None,
             needs_grad: false,
             layout: None,
             memory,
@@ -326,17 +331,23 @@ impl<'t> Machine<'t> {
 
     /// Returns the elements of a tensor, if they are known and unchanged.
     pub fn data(&self, tensor: &Tensor<'t>) -> Option<Rc<[f64]>> {
-        tensor.data.clone().filter(|_| !self.changed.contains(&tensor.memory))
+        tensor.data.clone().filter(|_| !self.is_changed(tensor))
     }
 
     /// Returns true if the script wrote to a tensor.
     pub fn is_changed(&self, tensor: &Tensor<'t>) -> bool {
-        self.changed.contains(&tensor.memory)
+        self.writes(tensor) > 0
+    }
+
+    /// Returns the number of writes to a tensor.
+    pub fn writes(&self, tensor: &Tensor<'t>) -> u32 {
+        self.writes.get(&tensor.memory).copied().unwrap_or(0)
     }
 
     /// Records a write to the elements of a tensor.
     pub fn write(&mut self, tensor: &Tensor<'t>) {
-        self.changed.insert(tensor.memory);
+        *self.writes.entry(tensor.memory).or_default() += 1;
+        self.fills.remove(&tensor.memory);
     }
 
     /// Returns a new list.

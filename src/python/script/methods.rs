@@ -22,7 +22,10 @@ impl<'t> Machine<'t> {
             return Ok(image);
         }
         match object {
-            Value::Tensor(tensor) => self.tensor_method(&tensor.clone(), name, args),
+            Value::Tensor(tensor) => {
+                let result = self.tensor_method(&tensor.clone(), name, args)?;
+                Ok(self.deviate(name, Some(object), args, result))
+            }
             Value::Str(text) => {
                 let text = text.clone();
                 self.note_path_method(&text, name, args);

@@ -136,7 +136,9 @@ impl<'t> Machine<'t> {
                 Err(Stop::Raised(raised)) => failures.extend(raised.finding.map(|finding| (finding, seen))),
                 Ok(natural) if is_traced => {
                     let numbers = record.numbers.clone();
-                    self.record = Some(Record { numbers, at: Some(0), ..Record::default() });
+                    let operands = seen.operands.clone();
+                    self.record =
+                        Some(Record { numbers, at: Some(0), natural: operands, ..Record::default() });
                     let replayed = self.quiet_run(model, changed, args);
                     let replay = self.record.take().unwrap_or_default();
                     self.report_constants(&record, &replay);
@@ -148,12 +150,15 @@ impl<'t> Machine<'t> {
                         Err(Stop::Raised(_)) => true,
                         Err(Stop::Exhausted) => return,
                     };
-                    let failure = match replayed {
-                        Err(Stop::Raised(raised)) => raised.finding.map(|finding| finding.message),
+                    let failure = match &replayed {
+                        Err(Stop::Raised(raised)) => {
+                            raised.finding.as_ref().map(|finding| finding.message.clone())
+                        }
                         _ => None,
                     };
                     if !matches!(resizing, Resizing::Huge | Resizing::Tiny) {
-                        self.report_taken(&replay, &seen, differs);
+                        let deviates = replayed.is_ok_and(|replayed| self.deviates(&replayed));
+                        self.report_taken(&replay, differs, deviates);
                     }
                     if is_single {
                         self.report_branch(&replay, differs, failure);

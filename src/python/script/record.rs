@@ -32,8 +32,10 @@ pub struct Record<'t> {
     pub reshapes: Vec<Reshape<'t>>,
     /// Sizes that calls give to new tensors, in the order of evaluation.
     pub sizes: Vec<SizeOrigin<'t>>,
-    /// Products and quotients of tensors and floats: file, expression, and float.
-    pub scales: Vec<(usize, Node<'t>, f64)>,
+    /// Numbers that meet tensors in arithmetic, in the order of evaluation: file, expression, and number.
+    pub operands: Vec<(usize, Node<'t>, f64)>,
+    /// For a replay, the operands of the natural run at the same sizes.
+    pub natural: Vec<(usize, Node<'t>, f64)>,
     /// Sizes that the exporter needs as constants, in the order of evaluation.
     pub constants: Vec<(usize, Node<'t>, Vec<Dim>)>,
     /// Reads of tensors that an earlier call of the model created, in the order of evaluation.

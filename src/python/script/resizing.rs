@@ -165,7 +165,7 @@ pub fn resized<'t>(
             any = true;
         }
         let shape = Some(shape);
-        *value = Value::Tensor(Rc::new(Tensor { shape, data: None, ..(**tensor).clone() }));
+        *value = Value::Tensor(Rc::new(Tensor { shape, data: None, varies: true, ..(**tensor).clone() }));
     }
     any.then_some(changed)
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::deviation::Deviating;
 use super::strides::Layout;
 
 /// Size of an axis; `None` if unknown.
@@ -28,6 +29,8 @@ pub struct Tensor<'t> {
     pub unbacked: Option<usize>,
     /// Whether the elements certainly depend on an input of the running model.
     pub varies: bool,
+    /// How the elements differ from those of PyTorch, in a replay with numbers of the example.
+    pub deviation: Option<Deviating>,
     /// Whether PyTorch certainly records gradients for the tensor.
     pub needs_grad: bool,
     /// Strides, for some memory and sizes.
@@ -93,6 +96,7 @@ impl Tensor<'_> {
             bounds: self.bounds.filter(|_| self.bounds == other.bounds),
             unbacked: self.unbacked.filter(|_| self.unbacked == other.unbacked),
             varies: self.varies && other.varies,
+            deviation: self.deviation.filter(|_| self.deviation == other.deviation),
             needs_grad: self.needs_grad && other.needs_grad,
             layout: self.layout.clone().filter(|_| self.layout == other.layout),
             memory: self.memory,

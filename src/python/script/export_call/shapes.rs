@@ -255,11 +255,26 @@ impl<'t> Check<'_, '_, 't> {
             None => words,
         };
         if is_auto {
-            let note = "torch.export makes the sizes 0 and 1 constants: the axis is not dynamic";
-            self.say(words.at(Level::Warning).note(note));
+            let shapes = self.request.given("dynamic_shapes").cloned().unwrap_or_default();
+            let (level, note) = match self.dynamic_axes_of(&shapes) {
+                1 => (Level::Error, "torch.export makes the sizes 0 and 1 constants: no axis stays dynamic"),
+                _ => (Level::Warning, "torch.export makes the sizes 0 and 1 constants: the axis is not dynamic"),
+            };
+            self.say(words.at(level).note(note));
         } else {
             self.say_raised(words.note("torch.export makes the sizes 0 and 1 constants, and raises"));
         }
+    }
+
+    /// Returns the number of dynamic axes in a part of `dynamic_shapes`.
+    fn dynamic_axes_of(&self, shapes: &Value<'t>) -> usize {
+        if let Some(entries) = self.machine.entries(shapes) {
+            return entries.iter().map(|(_, shapes)| self.dynamic_axes_of(shapes)).sum();
+        }
+        if let Some(items) = self.machine.items(shapes) {
+            return items.iter().map(|shapes| self.dynamic_axes_of(shapes)).sum();
+        }
+        usize::from(is_dynamic(shapes) || self.machine.library_class(shapes).as_deref() == Some(DIM))
     }
 
     /// Checks that a size of the example fits its `Dim`.

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::diag::Level;
 use crate::diag::rule_ids::{ARGUMENT_TYPE, OVERWRITTEN_FILE};
 
-use super::super::super::syntax::{ancestors, everything, field, text};
+use super::super::super::syntax::{ancestors, children, everything, field, text};
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::path_uses::{PathUses, is_loop};
@@ -93,7 +93,12 @@ impl<'t> Check<'_, '_, 't> {
         let scope = around.iter().rev().find(|node| is_loop(node)).or(around.iter().find(is_function));
         scope.is_some_and(|scope| {
             let assigned = everything(*scope).into_iter().filter_map(|node| field(node, "left"));
-            assigned.into_iter().any(|left| Some(text(left, source)) == name)
+            // `model, score = …` assigns several names.
+            let parts = |left: Node<'t>| match left.kind() {
+                "pattern_list" | "tuple_pattern" => children(left),
+                _ => vec![left],
+            };
+            assigned.flat_map(parts).any(|left| Some(text(left, source)) == name)
         })
     }
 

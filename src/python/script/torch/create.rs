@@ -67,6 +67,9 @@ impl<'t> Machine<'t> {
                 let number = value.and_then(Value::number);
                 let mut tensor = self.with_options(shape, dtype, args);
                 tensor.data = number.and_then(|number| filled(&tensor, number));
+                if let Some(number) = number {
+                    self.note_fill(&tensor, number);
+                }
                 tensor
             }
             "randint" => {

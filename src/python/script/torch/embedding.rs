@@ -78,8 +78,9 @@ impl<'t> Machine<'t> {
         let Some(rows) = rows else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "sizes of tables are far below 2^52")]
         let (low, high) = (if negative { -(rows as f64) } else { 0.0 }, rows as f64);
-        let beyond =
-            self.data(index).and_then(|data| data.iter().copied().find(|one| *one < low || *one >= high));
+        let is_beyond = |one: &f64| *one < low || *one >= high;
+        let beyond = self.data(index).and_then(|data| data.iter().copied().find(is_beyond));
+        let beyond = beyond.or(self.fill_left(index).filter(is_beyond));
         let random = index.bounds.filter(|_| self.data(index).is_none()).and_then(|(least, bound)| {
             #[expect(clippy::cast_precision_loss, reason = "a probability")]
             let within = (rows.min(bound) - least).max(0) as f64 / (bound - least) as f64;

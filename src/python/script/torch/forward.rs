@@ -56,7 +56,8 @@ impl<'t> Machine<'t> {
                 return Ok(Value::Unknown);
             }
         };
-        self.layer_result(layer, name, &x, args)
+        let result = self.layer_result(layer, name, &x, args)?;
+        Ok(self.deviate_layer(layer, name, args, result))
     }
 
     fn sequential(&mut self, layer: &Value<'t>, args: &Args<'t>) -> Eval<'t> {

@@ -9,7 +9,7 @@ use crate::diag::rule_ids;
 use super::super::containers::slice_positions;
 use super::super::faults::Fault;
 use super::super::machine::{Eval, Machine, Stop};
-use super::super::tensor::{DType, Dim, Role, Tensor, axis_index, shown};
+use super::super::tensor::{DType, Dim, Role, Tensor, axis_index, numel, shown};
 use super::super::value::Value;
 
 /// Maximum number of rows over which a loop is followed.
@@ -206,7 +206,7 @@ impl<'t> Machine<'t> {
         };
         let parts = self.index_lists(parts);
         let target = self.selected(x, &parts, node)?;
-        self.write(x);
+        self.write_part(x, target.as_deref().and_then(numel));
         if let (Some(target), Value::Tensor(value)) = (target, value)
             && let Some(given) = &value.shape
         {

@@ -14,6 +14,7 @@ mod elementwise;
 mod elementwise_functions;
 mod elementwise_names;
 mod embedding;
+mod fills;
 mod forward;
 mod function_calls;
 mod functions;
@@ -48,6 +49,7 @@ pub mod torchvision;
 mod tuples;
 mod windows;
 
+pub use fills::Fill;
 pub use methods::ARRAY;
 pub use numpy::GENERATOR;
 

@@ -25,6 +25,9 @@ impl<'t> Machine<'t> {
         if is_drawn_number(name, args) {
             return Value::Unknown;
         }
+        if let Some(number) = self.float_function(name, args) {
+            return number;
+        }
         let (shape, dtype): (Option<Vec<Dim>>, Option<DType>) = match name {
             "random.rand" | "random.randn" => {
                 (Some(args.positional.iter().map(|(value, _)| value.int()).collect()), Some(DType::Float64))

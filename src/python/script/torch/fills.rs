@@ -1,0 +1,41 @@
+//! Elements that keep the value of `torch.full` although the script writes to others.
+
+use super::super::machine::Machine;
+use super::super::tensor::Tensor;
+
+/// The constant that filled a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    value: f64,
+    /// Number of elements of the memory.
+    count: i64,
+    /// Lower bound of the number of elements that no write changed.
+    left: i64,
+}
+
+impl<'t> Machine<'t> {
+    /// Records the value of all elements of a new tensor.
+    pub fn note_fill(&mut self, tensor: &Tensor<'t>, value: f64) {
+        if let Some(count) = tensor.numel().filter(|count| *count > 0 && self.doubt == 0) {
+            self.fills.insert(tensor.memory, Fill { value, count, left: count });
+        }
+    }
+
+    /// Records a write to at most `selected` elements of a tensor.
+    pub fn write_part(&mut self, tensor: &Tensor<'t>, selected: Option<i64>) {
+        let fill = self.fills.get(&tensor.memory).copied();
+        self.write(tensor);
+        // A loop with an unknown number of iterations may write more often than it is interpreted.
+        let Some((mut fill, selected)) = fill.zip(selected).filter(|_| self.doubt == 0) else { return };
+        fill.left -= selected;
+        if fill.left > 0 {
+            self.fills.insert(tensor.memory, fill);
+        }
+    }
+
+    /// Returns the value of `torch.full` that at least one element of a tensor certainly has.
+    pub fn fill_left(&self, tensor: &Tensor<'t>) -> Option<f64> {
+        let fill = self.fills.get(&tensor.memory)?;
+        (Self::is_contiguous(tensor) && tensor.numel() == Some(fill.count)).then_some(fill.value)
+    }
+}
