@@ -9,7 +9,8 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::calls::Args;
-use super::machine::Machine;
+use super::super::syntax::{children, field, text, within};
+use super::machine::{Machine, Stop};
 use super::tensor::Tensor;
 use super::value::Value;
 
@@ -218,6 +219,19 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Marks the variables that each iteration of a loop updates, after a replay with another number of iterations.
+    pub fn deviate_recurrence(&mut self, left: Node<'t>, body: Option<Node<'t>>) -> Result<(), Stop> {
+        let source = self.source(self.file());
+        for target in body.map(|body| updated(left, body, source)).unwrap_or_default() {
+            let value = self.evaluate(target)?;
+            if value.tensor().is_some_and(|tensor| tensor.varies) {
+                let value = self.with_deviation(value, Some(Mixed));
+                self.assign(target, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns true if an output of a replay certainly differs from PyTorch's.
     pub fn deviates(&self, output: &Value<'t>) -> bool {
         match output {
@@ -281,6 +295,35 @@ impl<'t> Machine<'t> {
             value => value.number(),
         }
     }
+}
+
+/// Returns the variables that a loop computes from their last values and from the variable of the loop.
+fn updated<'t>(left: Node<'t>, body: Node<'t>, source: &'t str) -> Vec<Node<'t>> {
+    let names = |node: Node<'t>| -> Vec<&'t str> {
+        let found = within(node).into_iter().filter(|node| node.kind() == "identifier");
+        found.map(|node| text(node, source)).collect()
+    };
+    let mut dependent = names(left);
+    let mut updated: Vec<Node<'t>> = vec![];
+    for statement in children(body).into_iter().filter(|node| node.kind() == "expression_statement") {
+        let Some(assignment) = children(statement).first().copied() else { continue };
+        let (Some(target), Some(value)) = (field(assignment, "left"), field(assignment, "right")) else {
+            continue;
+        };
+        let used = names(value);
+        if !used.iter().any(|name| dependent.contains(name)) {
+            continue;
+        }
+        let targets = if target.kind() == "identifier" { vec![target] } else { children(target) };
+        for target in targets.into_iter().filter(|target| target.kind() == "identifier") {
+            let name = text(target, source);
+            if assignment.kind() == "augmented_assignment" || used.contains(&name) {
+                updated.push(target);
+            }
+            dependent.push(name);
+        }
+    }
+    updated
 }
 
 /// Returns the operator that a function or method computes.

@@ -313,8 +313,14 @@ impl<'t> Machine<'t> {
         } else {
             return Ok(Value::Unknown);
         }
-        example.values.iter_mut().for_each(mark_varying);
-        example.keywords.iter_mut().for_each(|(_, value)| mark_varying(value));
+        self.marked.clear();
+        for value in example.values.iter_mut().chain(example.keywords.iter_mut().map(|(_, value)| value)) {
+            let given = value.clone();
+            mark_varying(value);
+            if let (Value::Tensor(given), Value::Tensor(marked)) = (given, &*value) {
+                self.marked.push((marked.clone(), given));
+            }
+        }
         let tensors = example.values.iter().chain(example.keywords.iter().map(|(_, value)| value));
         let tensors: Vec<&Tensor<'t>> = tensors.filter_map(Value::tensor).collect();
         self.coverage.inputs.extend(tensors.iter().map(|tensor| tensor.memory));

@@ -87,9 +87,10 @@ impl<'t> Machine<'t> {
     fn finding(&self, node: Node<'t>, fault: &Fault) -> Finding {
         let there = self.place(self.file(), node);
         let outer = self.frames.iter().find_map(|frame| frame.call);
-        // A device mismatch is placed at the outermost call, because the script chooses the devices of the
+        // A device mismatch is placed at the call of the model, because the script chooses the devices of the
         // model and of the example there.
-        let caller = outer.filter(|_| fault.rule == rule_ids::DEVICE_MISMATCH);
+        let model = self.frames.iter().find(|frame| frame.this.is_some()).and_then(|frame| frame.call);
+        let caller = model.or(outer).filter(|_| fault.rule == rule_ids::DEVICE_MISMATCH);
         let here = match caller {
             Some((file, call)) => self.place(file, call),
             None => self.in_script(node).unwrap_or_else(|| there.clone()),

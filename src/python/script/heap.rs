@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
+use super::tensor::Tensor;
 use super::value::{Ref, Value};
 
 /// A mutable object.
@@ -149,6 +150,18 @@ impl<'t> Heap<'t> {
         Rc::make_mut(&mut chunk[object % CHUNK])
     }
 
+    /// Replaces a tensor in all objects that refer to it.
+    pub fn replace_tensor(&mut self, old: &Rc<Tensor<'t>>, new: &Value<'t>) {
+        for object in 0..self.len() {
+            let holds = values(self.get(object)).any(|value| is_tensor(value, old));
+            if holds {
+                for value in values_mut(self.get_mut(object)).filter(|value| is_tensor(value, old)) {
+                    *value = new.clone();
+                }
+            }
+        }
+    }
+
     /// Returns the current state.
     pub fn snapshot(&self) -> Heap<'t> {
         self.clone()
@@ -242,6 +255,32 @@ impl<'t> Heap<'t> {
             _ => None,
         }
     }
+}
+
+/// Returns the values to which an object refers, besides the keys of dictionaries.
+fn values<'a, 't>(object: &'a Object<'t>) -> Box<dyn Iterator<Item = &'a Value<'t>> + 'a> {
+    match object {
+        Object::List(list) | Object::Set(list) => Box::new(list.items.iter()),
+        Object::Dict(dict) => Box::new(dict.entries.iter().map(|(_, value)| value)),
+        Object::Instance(instance) => Box::new(instance.attributes.iter().map(|(_, value)| value)),
+        Object::Class(class) => Box::new(class.attributes.iter().map(|(_, value)| value)),
+        Object::Scope(scope) => Box::new(scope.variables.values()),
+    }
+}
+
+/// Returns the values to which an object refers, besides the keys of dictionaries.
+fn values_mut<'a, 't>(object: &'a mut Object<'t>) -> Box<dyn Iterator<Item = &'a mut Value<'t>> + 'a> {
+    match object {
+        Object::List(list) | Object::Set(list) => Box::new(list.items.iter_mut()),
+        Object::Dict(dict) => Box::new(dict.entries.iter_mut().map(|(_, value)| value)),
+        Object::Instance(instance) => Box::new(instance.attributes.iter_mut().map(|(_, value)| value)),
+        Object::Class(class) => Box::new(class.attributes.iter_mut().map(|(_, value)| value)),
+        Object::Scope(scope) => Box::new(scope.variables.values_mut()),
+    }
+}
+
+fn is_tensor<'t>(value: &Value<'t>, tensor: &Rc<Tensor<'t>>) -> bool {
+    matches!(value, Value::Tensor(other) if Rc::ptr_eq(other, tensor))
 }
 
 fn join<'t>(object: Object<'t>, other: &Object<'t>) -> Object<'t> {

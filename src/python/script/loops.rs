@@ -24,8 +24,14 @@ impl<'t> Machine<'t> {
         self.begin_loop();
         let ended = match items {
             Some(items) => {
+                let count = items.len();
                 let items = self.taken_items(items, &iterable, node);
-                self.each(items, left, body)
+                let differs = items.len() != count;
+                let ended = self.each(items, left, body);
+                if differs && matches!(ended, Ok(Flow::Next)) {
+                    self.deviate_recurrence(left, body)?;
+                }
+                ended
             }
             None => {
                 self.note_data_loop(node, right);

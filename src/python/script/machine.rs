@@ -98,6 +98,8 @@ pub struct Machine<'t> {
     pub quiet: u32,
     /// File and expression of the construction of each layer that is being called, outermost first.
     pub layers: Vec<(usize, Node<'t>)>,
+    /// The tensors of the example that the running model gets, and those of the script.
+    pub marked: Vec<(Rc<Tensor<'t>>, Rc<Tensor<'t>>)>,
     /// File and expression of the construction of each example of the running model.
     pub examples: Vec<(usize, Node<'t>)>,
     pub default_dtype: Option<DType>,
@@ -179,6 +181,7 @@ impl<'t> Machine<'t> {
             model_start: (0, 0),
             quiet: 0,
             layers: vec![],
+            marked: vec![],
             examples: vec![],
             default_dtype: Some(DType::Float32),
             default_device: Some(Rc::from("cpu")),

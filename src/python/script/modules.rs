@@ -281,6 +281,20 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Changes the shape of a tensor under all its names, if an in-place method changed it.
+    fn reshape_aliases(&mut self, before: &Rc<Tensor<'t>>, result: &Value<'t>) {
+        let Some(after) = result.tensor().filter(|after| after.shape != before.shape) else { return };
+        self.heap.replace_tensor(before, result);
+        // The names outside of the model have the example without its marks.
+        let marked = self.marked.iter().find(|(marked, _)| Rc::ptr_eq(marked, before)).cloned();
+        if let (Some((_, example)), Value::Tensor(result)) = (marked, result) {
+            let after = Value::Tensor(Rc::new(Tensor { varies: false, ..after.clone() }));
+            self.heap.replace_tensor(&example, &after);
+            let Value::Tensor(after) = after else { return };
+            self.marked.push((result.clone(), after));
+        }
+    }
+
     /// Binds a variable to the result of an in-place method, which may have another shape.
     ///
     /// For example, `x.unsqueeze_(0)` changes the shape of `x`.
@@ -291,10 +305,11 @@ impl<'t> Machine<'t> {
         result: &Value<'t>,
     ) -> Result<(), Stop> {
         let Value::Method(method) = callee else { return Ok(()) };
-        let (Value::Tensor(_), name) = (&method.0, &method.1) else { return Ok(()) };
+        let (Value::Tensor(before), name) = (&method.0, &method.1) else { return Ok(()) };
         if !name.ends_with('_') || name.ends_with("__") {
             return Ok(());
         }
+        self.reshape_aliases(before, result);
         let object = field(function, "object");
         match object.filter(|object| matches!(object.kind(), "identifier" | "attribute")) {
             Some(object) => self.assign(object, result.clone()),

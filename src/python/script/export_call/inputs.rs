@@ -67,6 +67,12 @@ impl<'t> Check<'_, '_, 't> {
                     .help("pass `kwargs=…`, or a tuple that ends with the dictionary")
                     .rewrite(Piece::instead(value_node(node), &by, Applicability::Safe, source)),
             );
+        } else if is_dict && is_program {
+            self.say_raised(
+                Words::new(EXAMPLE_TYPE, node, "the example is a dictionary, not a tuple")
+                    .note("torch.export requires a tuple, and raises")
+                    .help(format!("pass the dictionary by name: `(), kwargs={}`", text(value_node(node), source))),
+            );
         } else if self.is_size(&args) {
             self.say_raised(
                 Words::new(EXAMPLE_TYPE, node, "the example is a tuple of numbers, not of tensors")

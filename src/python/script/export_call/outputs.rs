@@ -216,7 +216,19 @@ impl<'t> Check<'_, '_, 't> {
             within(body).into_iter().filter(|node| node.kind() == "return_statement").collect();
         let [only] = returned.as_slice() else { return None };
         let value = children(*only).first().copied()?;
-        Some(returned_names(bare(value), self.machine.source(function.file)))
+        let source = self.machine.source(function.file);
+        Some(self.field_names(bare(value), source).unwrap_or_else(|| returned_names(bare(value), source)))
+    }
+
+    /// Returns the fields of a `NamedTuple` or dataclass that `forward` constructs by position.
+    fn field_names(&self, value: Node<'t>, source: &str) -> Option<Vec<Option<String>>> {
+        let class = field(value, "function").filter(|class| class.kind() == "identifier")?;
+        let class = self.machine.variable(text(class, source)).object()?;
+        let fields = self.machine.heap.class(class)?.fields.as_ref()?;
+        let count = field(value, "arguments").map(children)?;
+        let is_plain = count.iter().all(|one| !matches!(one.kind(), "keyword_argument" | "list_splat"));
+        let named = fields.iter().take(count.len()).map(|(name, _)| Some((*name).to_owned()));
+        is_plain.then(|| named.collect())
     }
 
     /// Reports `output_names` that give an output of `forward` the name of another output.

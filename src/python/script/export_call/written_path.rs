@@ -12,16 +12,13 @@ use super::path_uses::{PathUses, is_loop};
 use super::value_node;
 
 /// Code that moves or reads files without their paths.
-const MOVERS: [&str; 16] = [
+const MOVERS: [&str; 13] = [
     "shutil",
     "os.rename",
     "os.replace",
     ".rename(",
     "subprocess",
     "os.system",
-    "glob",
-    "listdir",
-    "iterdir",
     "upload",
     "log_artifact",
     "log_model",
@@ -30,6 +27,9 @@ const MOVERS: [&str; 16] = [
     "+ \".onnx\"",
     "+ '.onnx'",
 ];
+
+/// Methods that list files.
+const LISTINGS: [&str; 4] = ["glob", "rglob", "listdir", "iterdir"];
 
 impl<'t> Check<'_, '_, 't> {
     /// Checks the path of the file, and reports an export in a loop that overwrites its own file.
@@ -102,10 +102,26 @@ impl<'t> Check<'_, '_, 't> {
         })
     }
 
+    /// Returns true if the script may list the written files before the loops around the export end.
+    fn may_list(&self) -> bool {
+        let source = self.source();
+        let around: Vec<Node> = ancestors(self.request.call.node).collect();
+        let (Some(root), Some(outermost)) = (around.last(), around.iter().rev().find(|node| is_loop(node)))
+        else {
+            return false;
+        };
+        let function = |node: Node<'t>| ancestors(node).find(|node| node.kind() == "function_definition");
+        everything(*root).into_iter().any(|node| {
+            let is_listing = node.kind() == "identifier" && LISTINGS.contains(&text(node, source));
+            let is_later = node.start_byte() > outermost.end_byte() && function(node) == function(*outermost);
+            is_listing && !is_later
+        })
+    }
+
     /// Returns true if an iteration of a loop overwrites the file before the script may use it.
     fn is_overwritten(&self, path: &str) -> bool {
         // In another folder, the same name is another file.
-        if self.mentions_here(&MOVERS) || self.mentions_here(&["chdir"]) {
+        if self.mentions_here(&MOVERS) || self.mentions_here(&["chdir"]) || self.may_list() {
             return false;
         }
         let written = self.request.argument("f").and_then(|argument| argument.node);

@@ -261,6 +261,24 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Evaluates `meshgrid`, whose default indexing is that of images.
+    pub fn grid_of_arrays(&mut self, args: &Args<'t>) -> Value<'t> {
+        let arrays: Option<Vec<Rc<Tensor<'t>>>> =
+            args.positional.iter().map(|(array, _)| self.array_tensor(array)).collect();
+        let Some(arrays) = arrays.filter(|_| args.keyword("sparse").is_none() && !args.open) else {
+            return Value::Unknown;
+        };
+        let mut args = args.clone();
+        if args.keyword("indexing").is_none() {
+            args.keywords.push((Rc::from("indexing"), Value::str("xy"), None));
+        }
+        let grids = self.grid(&arrays, &args);
+        let grids = self.items(&grids).unwrap_or_default().into_iter();
+        let grids: Option<Vec<Value<'t>>> =
+            grids.map(|grid| Some(self.array_value(grid.tensor()?.clone()))).collect();
+        grids.filter(|grids| !grids.is_empty()).map_or(Value::Unknown, Value::tuple)
+    }
+
     /// Returns an attribute of an array, or `None` for a method.
     pub fn array_attribute(
         &mut self,

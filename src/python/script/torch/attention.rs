@@ -96,6 +96,9 @@ impl<'t> Machine<'t> {
             },
             _ => return Ok(()),
         };
+        if let Some(x) = args.get(0, "input").and_then(Value::tensor) {
+            self.same_device(&[x, &state], args.node)?;
+        }
         let Some(given) = &state.shape else { return Ok(()) };
         let mut expected = vec![layers];
         expected.extend(batch);
@@ -125,6 +128,9 @@ impl<'t> Machine<'t> {
         let mut state = shape;
         if let Some(last) = state.last_mut() {
             *last = self.setting(layer, "hidden_size").int();
+        }
+        if let Some(Value::Tensor(before)) = args.get(1, "hx") {
+            self.same_device(&[x, before], args.node)?;
         }
         if let Some(Value::Tensor(before)) = args.get(1, "hx")
             && let Some(given) = &before.shape

@@ -138,6 +138,9 @@ impl<'t> Machine<'t> {
                 }
                 Value::Tensor(index) => {
                     self.index_dtype("an index", index, node)?;
+                    if index.dtype.is_some_and(|dtype| matches!(dtype, DType::Int64 | DType::Int32)) {
+                        self.in_table("x[index]", index, shape[axis], true, node)?;
+                    }
                     is_advanced = true;
                     axis += 1;
                 }

@@ -110,6 +110,7 @@ impl<'t> Machine<'t> {
                 return if is_plain { self.array(None, Some(DType::Float64), args) } else { Value::Unknown };
             }
             "stack" | "concatenate" | "vstack" | "hstack" => return self.joined_arrays(name, args),
+            "meshgrid" => return self.grid_of_arrays(args),
             "prod" if args.positional.len() == 1 && args.keywords.is_empty() && !args.open => {
                 if let Some((sizes @ (Value::Tuple(_) | Value::Object(_)), _)) = args.positional.first()
                     && self.array_tensor(sizes).is_none()

@@ -52,7 +52,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Evaluates `meshgrid` of vectors.
-    fn grid(&mut self, tensors: &[Rc<Tensor<'t>>], args: &Args<'t>) -> Value<'t> {
+    pub fn grid(&mut self, tensors: &[Rc<Tensor<'t>>], args: &Args<'t>) -> Value<'t> {
         let sizes: Option<Vec<Dim>> = tensors
             .iter()
             .map(|tensor| match tensor.shape.as_deref() {
