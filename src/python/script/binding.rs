@@ -228,12 +228,15 @@ impl<'t> Machine<'t> {
         if recursion > MAX_RECURSION {
             return Ok(Value::Unknown);
         }
-        let entering = self.entering.take();
+        let mut entering = self.entering.take();
         if Self::is_context_function(function) && entering.is_none() {
             self.havoc(args);
             return Ok(Value::Unknown);
         }
         let generator = is_generator(function.node);
+        if generator && entering.is_none() && self.is_first_read(args.node) {
+            entering = Some(Yields::First(None, self.doubt));
+        }
         if generator && entering.is_none() && !self.runs_at_once(args.node) {
             return self.evaluate_later(|machine| {
                 let list = Yields::Items(Items::default(), machine.doubt);

@@ -46,10 +46,10 @@ impl<'t> Machine<'t> {
                 args.all().try_for_each(|bound| self.needs_number(bound, args.node))?;
                 range(args)
             }
-            "int" | "float" if self.is_program && matches!(one, Value::Tensor(_)) => match one {
-                Value::Tensor(tensor) => self.unbacked(&tensor.clone()),
-                _ => Value::Unknown,
-            },
+            "int" | "float" if self.is_program && matches!(one, Value::Tensor(_)) => {
+                self.converts_data(one, args.node)?;
+                one.tensor().cloned().map_or(Value::Unknown, |tensor| self.unbacked(&tensor))
+            }
             "int" => match (self.to_int(one), one) {
                 (Value::Int(number), _) => Value::Int(self.taken(Taken::Number, args.node, number)),
                 (other, _) => other,

@@ -11,6 +11,7 @@ use crate::diag::{Finding, Level, Place, SourcePlace, rule_ids};
 use super::super::syntax::one_line;
 use super::calls::Args;
 use super::machine::{Machine, Raised, Stop};
+use super::release::Release;
 use super::torch::names::{is_missing, similar};
 use super::value::{Function, Value};
 
@@ -181,6 +182,30 @@ impl<'t> Machine<'t> {
             rule: rule_ids::ITEM_BAKED,
             note: "torch.export has no number for a value that depends on data, and raises",
             ..Fault::shape(what, "compute with tensors, such as a mask, instead of a Python number")
+        };
+        self.depends_on_data(value, node, fault)
+    }
+
+    /// Reports `int` and `float` of a tensor that depends on an input, in a model that `torch.export` exports.
+    ///
+    /// PyTorch 2.15 raises for each such call, unless it exports the bytecode (`strict=True`), as `torch.onnx.export`
+    /// also does.
+    pub fn converts_data(&self, value: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
+        let is_strict = self.exports.last().is_none_or(|call| {
+            let strict = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("strict"));
+            call.exporter != "torch.export.export" || strict.is_some_and(|flag| flag.value != Value::Bool(false))
+        });
+        let varies = value.tensor().is_some_and(|tensor| tensor.varies && !self.is_changed(tensor));
+        if is_strict || !varies || self.release != Release::NEWEST {
+            return Ok(());
+        }
+        let fault = Fault {
+            rule: rule_ids::ITEM_BAKED,
+            note: "torch.export converts no value that depends on data, and raises",
+            ..Fault::shape(
+                "needs a number, but its operand depends on data",
+                "use `.item()` alone, which torch.export records, or export with `strict=True`",
+            )
         };
         self.depends_on_data(value, node, fault)
     }

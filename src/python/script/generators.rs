@@ -48,6 +48,11 @@ impl<'t> Machine<'t> {
                 }
                 Ok(Value::Unknown)
             }
+            Some(Yields::First(first, start)) => {
+                let value = many.map_or(Some(value), |many| many?.into_iter().next());
+                *first = Some(value.filter(|_| doubt == *start).unwrap_or_default());
+                Err(Stop::Raised(Box::new(Raised { kind: ENDED.to_owned(), finding: None })))
+            }
             Some(Yields::Loop(_)) => self.run_loop_body(many.unwrap_or_else(|| Some(vec![value]))),
             Some(Yields::Body(..)) => self.run_context(value),
             _ => Ok(Value::Unknown),
@@ -151,7 +156,13 @@ impl<'t> Machine<'t> {
 
     /// Returns the result of a generator that ended with `result`.
     pub fn generated(&mut self, yields: Option<Yields<'t>>, result: Eval<'t>, is_partial: bool) -> Eval<'t> {
-        let Some(Yields::Items(mut items, _)) = yields else { return result.map(|_| Value::Unknown) };
+        let mut items = match yields {
+            Some(Yields::Items(items, _)) => items,
+            Some(Yields::First(Some(first), _)) => {
+                return Ok(self.list(if first == Value::Unknown { vec![] } else { vec![first] }));
+            }
+            _ => return result.map(|_| Value::Unknown),
+        };
         match result {
             Ok(_) => items.open |= is_partial,
             Err(Stop::Raised(raised)) if raised.kind == ENDED => items.open = true,

@@ -38,6 +38,19 @@ impl<'t> Machine<'t> {
         self.is_read(call, true)
     }
 
+    /// Returns true if only the first item of a generator is read: `next(items())` or `next(iter(items()))`.
+    pub fn is_first_read(&self, call: Node<'t>) -> bool {
+        let callee = |node: Node<'t>| -> Option<(Node<'t>, &'t str)> {
+            let outer = node.parent().filter(|list| list.kind() == "argument_list")?.parent()?;
+            Some((outer, self.text(field(outer, "function")?)))
+        };
+        match callee(call) {
+            Some((_, "next")) => true,
+            Some((outer, "iter")) => callee(outer).is_some_and(|(_, name)| name == "next"),
+            _ => false,
+        }
+    }
+
     /// Returns true if the code around an expression reads the items of its value.
     ///
     /// With `all`, the code reads all items, and runs no other code between two items.

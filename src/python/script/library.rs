@@ -310,6 +310,9 @@ impl<'t> Machine<'t> {
             "contextlib.ExitStack" => self.instance(EXIT_STACK, vec![], true),
             "math.prod" => first.map_or(Value::Unknown, |first| self.product_of(first)),
             "math.sqrt" | "math.log" | "math.log2" | "math.log10" | "math.exp" => {
+                if let Some(number) = first {
+                    self.needs_number(number, args.node)?;
+                }
                 self.float_function(path.trim_start_matches("math."), args).unwrap_or_default()
             }
             "math.ceil" | "math.floor" => {

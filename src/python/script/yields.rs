@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::super::syntax::{field, within};
 use super::flow::Flow;
 use super::heap::Items;
+use super::value::Value;
 
 /// Exception that ends a generator before its last item.
 pub const ENDED: &str = "GeneratorExit";
@@ -17,6 +18,8 @@ pub const MAX_ITEMS: usize = 64;
 pub enum Yields<'t> {
     /// The items of a generator; the number is the value of `doubt` at its start.
     Items(Items<'t>, u32),
+    /// The first item of a generator, which runs no further; the number is the value of `doubt` at its start.
+    First(Option<Value<'t>>, u32),
     /// The loop over a generator.
     Loop(Box<Body<'t>>),
     /// A `with` statement and the place of the next item, until the context yields to it; and its target.

@@ -221,7 +221,8 @@ impl<'t> Machine<'t> {
         if !self.is_program {
             return Value::Unknown;
         }
-        Value::Tensor(Rc::new(self.tensor(Some(vec![]), x.dtype, x.device.clone())))
+        let number = self.tensor(Some(vec![]), x.dtype, x.device.clone());
+        Value::Tensor(Rc::new(Tensor { varies: x.varies && !self.is_changed(x), ..number }))
     }
 
     /// Converts a tensor to another dtype.
