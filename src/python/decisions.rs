@@ -169,7 +169,8 @@ impl<'t> Interpreter<'t> {
         });
         let lists: Vec<Node<'t>> = selections.filter_map(|node| field(node, "value")).collect();
         self.quiet += 1;
-        let selects = lists.into_iter().any(|list| matches!(self.evaluate(list), Value::Layer(Layer::List(_))));
+        let selects =
+            lists.into_iter().any(|list| matches!(self.evaluate(list), Value::Layer(Layer::List(_))));
         self.quiet -= 1;
         selects
     }

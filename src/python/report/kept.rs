@@ -74,7 +74,10 @@ fn splits(node: Node, source: &str) -> bool {
 /// Returns true if a later use of the variable to which `node` is assigned may not take a tensor.
 fn needs_number(node: Node, source: &str) -> bool {
     let takes_numbers = |name: &str| {
-        matches!(name, "range" | "round" | "str" | "print" | "bool" | "min" | "max" | "index" | "get" | "append")
+        matches!(
+            name,
+            "range" | "round" | "str" | "print" | "bool" | "min" | "max" | "index" | "get" | "append"
+        )
     };
     uses(node, source).into_iter().any(|one| {
         callee(one, source).is_some_and(takes_numbers)

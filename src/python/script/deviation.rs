@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::calls::Args;
 use super::super::syntax::{children, field, text, within};
+use super::calls::Args;
 use super::machine::{Machine, Stop};
 use super::tensor::Tensor;
 use super::value::Value;
@@ -102,18 +102,7 @@ const HOMOGENEOUS: [&str; 18] = [
 
 /// Operators whose results differ wherever their operands do.
 const INJECTIVE: [&str; 12] = [
-    "sigmoid",
-    "tanh",
-    "log1p",
-    "gelu",
-    "silu",
-    "mish",
-    "softplus",
-    "elu",
-    "linear",
-    "cat",
-    "concat",
-    "stack",
+    "sigmoid", "tanh", "log1p", "gelu", "silu", "mish", "softplus", "elu", "linear", "cat", "concat", "stack",
 ];
 
 impl<'t> Machine<'t> {
@@ -363,4 +352,3 @@ fn carried(name: &str, deviation: Deviation, has_bias: bool) -> Option<Deviation
         _ => None,
     }
 }
-

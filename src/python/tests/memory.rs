@@ -77,3 +77,39 @@ fn writes_that_the_trace_sees_are_not_reported() {
         check_forward(body);
     }
 }
+
+#[test]
+fn values_that_partial_writes_leave_are_known() {
+    let script = |writes: &str, mark: &str| {
+        format!(
+            "ids = torch.full((3, 8), 10, dtype=torch.long)\n{writes}\nF.embedding(ids, torch.randn(10, 4)){mark}\n"
+        )
+    };
+    check(&script("ids[:, :6] = torch.arange(6)", " #! index-out-of-range"));
+    check(&script("for i in range(3):\n    ids[i, :7] = 1", " #! index-out-of-range"));
+    check(&script("ids[:, :6] = 0\nids[:, 6:] = 1", ""));
+    check(&script("for i in range(3):\n    ids[i, :8] = 1", ""));
+    check(&script("for i in load():\n    ids[i] = 1", ""));
+    check(&script("ids = ids[:1, :1].expand(3, 8)\nids.zero_()", ""));
+}
+
+#[test]
+fn in_place_methods_change_the_shape_under_all_names() {
+    let model = forward(
+        "super().__init__()\nself.fc = nn.Linear(4, 2)",
+        "x",
+        "x.transpose_(1, 2)\nreturn self.fc(x)",
+    );
+    check(&format!("{model}\nx = torch.rand(2, 4, 8)\nnet = Net()\nnet(x)\nx @ torch.rand(4, 8)\n"));
+    check(&format!(
+        "{model}\nx = torch.rand(2, 4, 8)\nnet = Net()\nnet(x)\nx @ torch.rand(8, 4) #! shape-mismatch\n"
+    ));
+    check("x = torch.rand(2, 3)\ny = x\nx.t_()\ny @ torch.rand(3, 2) #! shape-mismatch\n");
+    check("x = torch.rand(2, 3)\ny = x.clone()\nx.t_()\ny @ torch.rand(3, 2)\n");
+}
+
+#[test]
+fn index_tensors_are_held_against_the_size_of_the_axis() {
+    check("t = torch.rand(5)\nt[torch.tensor([1, 5])] #! index-out-of-range\n");
+    check("t = torch.rand(5, 9)\nt[:, torch.tensor([1, -9])]\nt[torch.tensor([True] * 5)]\n");
+}

@@ -4,6 +4,7 @@
 //! a finding at level info or hint. Findings that no line expects fail the test.
 
 mod branches;
+mod deviations;
 mod exports;
 mod faulty_calls;
 mod functions;

@@ -71,7 +71,10 @@ impl<'t> Check<'_, '_, 't> {
             self.say_raised(
                 Words::new(EXAMPLE_TYPE, node, "the example is a dictionary, not a tuple")
                     .note("torch.export requires a tuple, and raises")
-                    .help(format!("pass the dictionary by name: `(), kwargs={}`", text(value_node(node), source))),
+                    .help(format!(
+                        "pass the dictionary by name: `(), kwargs={}`",
+                        text(value_node(node), source)
+                    )),
             );
         } else if self.is_size(&args) {
             self.say_raised(

@@ -258,7 +258,10 @@ impl<'t> Check<'_, '_, 't> {
             let shapes = self.request.given("dynamic_shapes").cloned().unwrap_or_default();
             let (level, note) = match self.dynamic_axes_of(&shapes) {
                 1 => (Level::Error, "torch.export makes the sizes 0 and 1 constants: no axis stays dynamic"),
-                _ => (Level::Warning, "torch.export makes the sizes 0 and 1 constants: the axis is not dynamic"),
+                _ => (
+                    Level::Warning,
+                    "torch.export makes the sizes 0 and 1 constants: the axis is not dynamic",
+                ),
             };
             self.say(words.at(level).note(note));
         } else {
