@@ -157,7 +157,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Returns true if the variable of a loop selects a layer of a list, so that the list fixes the step count.
+    /// Returns true if the variable of a loop selects a layer of a list, which fixes the step count.
     fn selects_layers(&mut self, statement: Node<'t>) -> bool {
         let variable = field(statement, "left").filter(|left| left.kind() == "identifier");
         let (Some(variable), Some(body)) = (variable, field(statement, "body")) else { return false };

@@ -11,31 +11,9 @@ use tree_sitter::Node;
 use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
 use super::machine::{Machine, Stop};
-use super::tensor::Tensor;
+use super::tensor::Deviation::{self, Affine, Mixed, Scaled, Shifted};
+use super::tensor::{Deviating, Tensor};
 use super::value::Value;
-
-/// How the elements of a tensor certainly differ from PyTorch's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deviation {
-    /// All elements have the same factor.
-    Scaled,
-    /// All elements have the same summand.
-    Shifted,
-    /// All elements have the same factor and the same summand.
-    Affine,
-    /// Elements differ in other ways.
-    Mixed,
-}
-
-/// Deviation of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deviating {
-    deviation: Deviation,
-    /// Number of writes to the memory of the tensor; the deviation holds until the next one.
-    writes: u32,
-}
-
-use Deviation::{Affine, Mixed, Scaled, Shifted};
 
 /// Operators that move elements, or leave out some.
 const MOVES: [&str; 34] = [
@@ -106,7 +84,7 @@ const INJECTIVE: [&str; 12] = [
 ];
 
 impl<'t> Machine<'t> {
-    /// Records an arithmetic operator on a tensor and a number, and gives its result the deviation of its operands.
+    /// Gives the result of an arithmetic operator the deviation of its operands, and records its number.
     pub fn deviate_binary(
         &mut self,
         operator: &str,
@@ -208,7 +186,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Marks the variables that each iteration of a loop updates, after a replay with another number of iterations.
+    /// Marks the variables that a loop updates, after a replay with another number of iterations.
     pub fn deviate_recurrence(&mut self, left: Node<'t>, body: Option<Node<'t>>) -> Result<(), Stop> {
         let source = self.source(self.file());
         for target in body.map(|body| updated(left, body, source)).unwrap_or_default() {
@@ -230,6 +208,7 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Returns the deviation of a tensor.
     pub fn deviation(&self, value: &Value<'t>) -> Option<Deviation> {
         let tensor = value.tensor()?;
         let deviating = tensor.deviation.filter(|one| one.writes == self.writes(tensor))?;

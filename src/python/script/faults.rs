@@ -186,7 +186,7 @@ impl<'t> Machine<'t> {
         self.depends_on_data(value, node, fault)
     }
 
-    /// Reports `int` and `float` of a tensor that depends on an input, in a model that `torch.export` exports.
+    /// Reports `int` and `float` of a tensor that depends on an input of `torch.export.export`.
     ///
     /// PyTorch 2.15 raises for each such call, unless it exports the bytecode (`strict=True`), as `torch.onnx.export`
     /// also does.

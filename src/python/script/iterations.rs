@@ -38,7 +38,7 @@ impl<'t> Machine<'t> {
         self.is_read(call, true)
     }
 
-    /// Returns true if only the first item of a generator is read: `next(items())` or `next(iter(items()))`.
+    /// Returns true if only the first item of a generator is read, as by `next(iter(items()))`.
     pub fn is_first_read(&self, call: Node<'t>) -> bool {
         let callee = |node: Node<'t>| -> Option<(Node<'t>, &'t str)> {
             let outer = node.parent().filter(|list| list.kind() == "argument_list")?.parent()?;

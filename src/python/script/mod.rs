@@ -4,6 +4,7 @@
 //! exception is reported only if the statement certainly raises when it runs.
 
 pub mod files;
+mod fill;
 pub mod heap;
 pub mod machine;
 pub mod tensor;

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::deviation::Deviating;
 use super::strides::Layout;
 
 /// Size of an axis; `None` if unknown.
@@ -29,7 +28,7 @@ pub struct Tensor<'t> {
     pub unbacked: Option<usize>,
     /// Whether the elements certainly depend on an input of the running model.
     pub varies: bool,
-    /// How the elements differ from those of PyTorch, in a replay with numbers of the example.
+    /// Difference from the elements of PyTorch, in a replay with numbers of the example.
     pub deviation: Option<Deviating>,
     /// Whether PyTorch certainly records gradients for the tensor.
     pub needs_grad: bool,
@@ -40,6 +39,27 @@ pub struct Tensor<'t> {
     pub role: Role,
     /// Expression that created the tensor, preceded by the index of its file.
     pub origin: Option<(usize, Node<'t>)>,
+}
+
+/// Certain difference between the elements of a tensor and those of PyTorch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deviation {
+    /// All elements have the same factor.
+    Scaled,
+    /// All elements have the same summand.
+    Shifted,
+    /// All elements have the same factor and the same summand.
+    Affine,
+    /// Elements differ in other ways.
+    Mixed,
+}
+
+/// Deviation of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deviating {
+    pub deviation: Deviation,
+    /// Number of writes to the memory of the tensor; the deviation holds until the next one.
+    pub writes: u32,
 }
 
 /// Role of a tensor in a module.

@@ -18,7 +18,7 @@ pub const MAX_ITEMS: usize = 64;
 pub enum Yields<'t> {
     /// The items of a generator; the number is the value of `doubt` at its start.
     Items(Items<'t>, u32),
-    /// The first item of a generator, which runs no further; the number is the value of `doubt` at its start.
+    /// The first item of a generator, which runs no further; and the value of `doubt` at its start.
     First(Option<Value<'t>>, u32),
     /// The loop over a generator.
     Loop(Box<Body<'t>>),

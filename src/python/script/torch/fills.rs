@@ -1,17 +1,8 @@
 //! Elements that keep the value of `torch.full` although the script writes to others.
 
+use super::super::fill::Fill;
 use super::super::machine::Machine;
 use super::super::tensor::Tensor;
-
-/// The constant that filled a memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Fill {
-    value: f64,
-    /// Number of elements of the memory.
-    count: i64,
-    /// Lower bound of the number of elements that no write changed.
-    left: i64,
-}
 
 impl<'t> Machine<'t> {
     /// Records the value of all elements of a new tensor.

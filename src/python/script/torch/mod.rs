@@ -49,7 +49,6 @@ pub mod torchvision;
 mod tuples;
 mod windows;
 
-pub use fills::Fill;
 pub use methods::ARRAY;
 pub use numpy::GENERATOR;
 
