@@ -144,7 +144,8 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
-            return self.tensor_binary(&operator, left, right, node);
+            let result = self.tensor_binary(&operator, left, right, node)?;
+            return Ok(self.deviate_binary(&operator, [left, right], result, node));
         }
         if let (Some(a), Some(b)) = (left.number(), right.number()) {
             return Ok(Value::Bool(match operator.as_str() {

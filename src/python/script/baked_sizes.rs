@@ -30,9 +30,11 @@ const SIZED: [&str; 14] = [
 impl<'t> Machine<'t> {
     /// Reports numbers that are constants in a traced graph although their axis is dynamic.
     ///
-    /// `differs` is true if the replay fails or has other shapes than PyTorch; `deviates`, if it has other elements.
-    pub fn report_taken(&mut self, replay: &Record<'t>, differs: bool, deviates: bool) {
+    /// `differs` is true if the replay fails or has other shapes than PyTorch. `culprits` are the expressions of
+    /// numbers that change its elements.
+    pub fn report_taken(&mut self, replay: &Record<'t>, differs: bool, culprits: &[Node<'t>]) {
         for (kind, file, node, number) in &replay.differing {
+            let deviates = culprits.contains(node);
             let (rule, message, help) = match kind {
                 Taken::Branch => continue,
                 Taken::Length => (
@@ -249,8 +251,16 @@ fn help_at(node: Node, source: &str) -> &'static str {
         "pass `size=` to `interpolate`, computed from the sizes without `float`"
     } else if ["tensor", "as_tensor", "asarray", "scalar_tensor"].contains(&own) {
         "convert each size by itself: `torch.stack([torch.as_tensor(n) for n in sizes])`"
+    } else if own == "sqrt" {
+        "write `n ** 0.5` with the size itself, which keeps it dynamic"
+    } else if ["log", "log2", "log10", "exp"].contains(&own) {
+        "compute with tensors: `torch.as_tensor(x.shape[1]).float().log()`"
+    } else if own == "len" {
+        "take the size from the shape: `x.shape[0]`"
+    } else if text(node, source).contains('/') {
+        "compute with the sizes themselves: without `int`, and with `//` instead of `/`"
     } else {
-        "compute with the sizes themselves: without `int` and `len`, and with `//` instead of `/`"
+        "compute with the sizes themselves, without `int`, `float` and `len`"
     }
 }
 

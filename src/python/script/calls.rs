@@ -174,7 +174,11 @@ impl<'t> Machine<'t> {
                 let this = (function.kind != FunctionKind::Static).then_some(this);
                 self.call_function(&function, this, args)
             }
-            Value::Name(path) => self.library_call(&path.clone(), args),
+            Value::Name(path) => {
+                self.note_library_writes(path, args);
+                let result = self.library_call(&path.clone(), args)?;
+                Ok(self.deviate(path, None, args, result))
+            }
             Value::Method(method) => {
                 let (object, name) = (**method).clone();
                 self.method(&object, &name, args)

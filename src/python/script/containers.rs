@@ -148,7 +148,10 @@ impl<'t> Machine<'t> {
     /// Returns an item.
     pub fn item(&mut self, object: &Value<'t>, index: &Value<'t>, node: Node<'t>) -> Eval<'t> {
         match object {
-            Value::Tensor(tensor) => self.tensor_item(&tensor.clone(), index, node),
+            Value::Tensor(tensor) => {
+                let item = self.tensor_item(&tensor.clone(), index, node)?;
+                Ok(self.deviate_item(object, index, item, node))
+            }
             Value::Tuple(items) => Ok(match index {
                 Value::Slice(slice) => sliced(items, slice).map_or(Value::Unknown, Value::tuple),
                 index => at(items, index),

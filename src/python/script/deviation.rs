@@ -1,22 +1,22 @@
 //! Elements of a traced model that differ from PyTorch's at other sizes, because a number is constant.
 //!
 //! A replay runs the model at other sizes with the numbers of the example. Where such a number meets a tensor, the
-//! elements of the result differ from those of the natural run. The deviation is followed to the outputs; operators
-//! that may undo it, such as a normalization after a product, end it.
+//! elements of the result differ from those of the natural run. The deviation is followed to the outputs by operators
+//! that cannot undo it. The result of any other operator is [`Deviation::Unknown`].
 
 use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, field, text, within};
 use super::calls::Args;
-use super::machine::{Machine, Stop};
-use super::tensor::Deviation::{self, Affine, Mixed, Scaled, Shifted};
-use super::tensor::{Deviating, Tensor};
+use super::machine::Machine;
+use super::natural_numbers::Number;
+use super::tensor::Deviation::{self, Mixed, Part, Scaled, Shifted, Unknown};
+use super::tensor::{Deviating, Role, Tensor};
 use super::value::Value;
 
-/// Operators that move elements, or leave out some.
-const MOVES: [&str; 34] = [
+/// Methods that move all elements of their object, or repeat them.
+const MOVES: [&str; 26] = [
     "view",
     "reshape",
     "flatten",
@@ -31,60 +31,45 @@ const MOVES: [&str; 34] = [
     "clone",
     "detach",
     "expand",
-    "expand_as",
-    "view_as",
     "repeat",
-    "repeat_interleave",
     "flip",
     "roll",
-    "narrow",
-    "select",
-    "chunk",
-    "split",
-    "unbind",
-    "to",
-    "float",
-    "double",
-    "half",
-    "dropout",
-    "masked_fill",
     "tile",
     "t",
-    "type_as",
+    "dropout",
+    "view_as",
+    "expand_as",
+    "Identity",
+    "Flatten",
+    "Unflatten",
+    "Dropout",
 ];
 
-/// Operators that keep a common factor, and a common summand.
-const AVERAGES: [&str; 5] = ["mean", "amax", "amin", "max_pool1d", "max_pool2d"];
-
-/// Operators that keep a common factor, but not a common summand.
-const HOMOGENEOUS: [&str; 18] = [
-    "sum",
-    "cumsum",
-    "norm",
-    "abs",
-    "sqrt",
-    "rsqrt",
-    "square",
-    "reciprocal",
+/// Functions whose results differ where their operand does, unless it is negative or very large.
+const INCREASING: [&str; 16] = [
+    "sigmoid",
+    "tanh",
     "relu",
     "leaky_relu",
-    "pad",
-    "interpolate",
-    "avg_pool1d",
-    "avg_pool2d",
-    "matmul",
-    "bmm",
-    "mm",
-    "einsum",
+    "gelu",
+    "silu",
+    "elu",
+    "softplus",
+    "Sigmoid",
+    "Tanh",
+    "ReLU",
+    "LeakyReLU",
+    "GELU",
+    "SiLU",
+    "ELU",
+    "Softplus",
 ];
 
-/// Operators whose results differ wherever their operands do.
-const INJECTIVE: [&str; 12] = [
-    "sigmoid", "tanh", "log1p", "gelu", "silu", "mish", "softplus", "elu", "linear", "cat", "concat", "stack",
-];
+/// Code that sets parameters to zero, so that a layer hides the deviation of its input.
+const ZEROS: [&str; 5] = ["zeros_", "zero_(", "constant_", "Parameter(torch.zeros", "Parameter(0"];
 
 impl<'t> Machine<'t> {
-    /// Gives the result of an arithmetic operator the deviation of its operands, and records its number.
+    /// Gives the result of an arithmetic operator the deviation that follows from its operands.
     pub fn deviate_binary(
         &mut self,
         operator: &str,
@@ -92,49 +77,68 @@ impl<'t> Machine<'t> {
         result: Value<'t>,
         node: Node<'t>,
     ) -> Value<'t> {
-        let differs = self.note_operand(operands, node);
+        let numbers: Vec<f64> = operands.iter().filter_map(|operand| self.number_of(operand)).collect();
+        let compared: Vec<Number> = numbers.iter().map(|number| self.compared(*number, node)).collect();
         if !self.is_replay() {
             return result;
         }
-        let [left, right] = operands.map(|operand| self.deviation(operand));
-        let deviation = match (left, right) {
-            (None, None) if differs => match operator {
-                "*" if operands.iter().any(|operand| operand.number() == Some(0.0)) => None,
-                "*" | "/" => Some(Scaled),
-                "+" | "-" => Some(Shifted),
-                "**" => Some(Mixed),
-                _ => None,
-            },
-            (Some(deviation), None) | (None, Some(deviation)) if !differs => {
-                let is_number = operands.iter().any(|operand| operand.number().is_some());
-                let is_divisor = operator == "/" && right.is_some();
-                match (operator, deviation) {
-                    ("*", _) if operands.iter().any(|operand| operand.number() == Some(0.0)) => None,
-                    ("*" | "/", Scaled) => Some(Scaled),
-                    ("+" | "-", Shifted) => Some(Shifted),
-                    // The other tensor may be computed from the same one: `x - x / n` is scaled, too.
-                    ("+" | "-", Scaled | Affine) => Some(Affine),
-                    ("*" | "/", Shifted | Affine) if is_number && !is_divisor => Some(deviation),
-                    ("*" | "/" | "+" | "-", _) => Some(Mixed),
-                    ("@", _) => Some(if deviation == Scaled { Scaled } else { Mixed }),
-                    _ => None,
+        let is_number = |operand: &Value<'t>| self.number_of(operand).is_some();
+        let deviation = match (operands, &compared[..]) {
+            ([tensor, number] | [number, tensor], [compared])
+                if tensor.tensor().is_some() && is_number(number) && !is_number(tensor) =>
+            {
+                let is_right = std::ptr::eq(operands[1], number);
+                let varies = tensor.tensor().is_some_and(|tensor| tensor.varies);
+                match (self.deviation(tensor), compared) {
+                    (None, Number::Differs) if varies => match operator {
+                        "*" | "/" => Some(Scaled),
+                        "+" | "-" => Some(Shifted),
+                        _ => Some(Unknown),
+                    },
+                    (None, Number::Same) => None,
+                    (Some(deviation), Number::Same) => Some(match (operator, deviation) {
+                        ("*" | "/", _) if numbers[0] != 0.0 && (is_right || operator == "*") => deviation,
+                        ("+" | "-", Scaled) => Mixed,
+                        ("+" | "-", _) => deviation,
+                        _ => Unknown,
+                    }),
+                    _ => Some(Unknown),
                 }
             }
-            // A sum or product of tensors that differ in unlike ways does not cancel the difference.
-            (Some(left), Some(right)) if !differs && matches!(operator, "+" | "*" | "@") => {
-                if left == right && operator == "+" { Some(left) } else { Some(Mixed) }
-            }
-            _ => None,
+            ([left, right], []) => self.of_tensors(operator, left, right),
+            _ => Some(Unknown).filter(|_| operands.iter().any(|operand| self.deviation(operand).is_some())),
         };
         self.with_deviation(result, deviation)
     }
 
-    /// Gives the result of a function or method of PyTorch the deviation of its operands.
+    /// Returns the deviation of an arithmetic operator on two tensors.
+    fn of_tensors(&self, operator: &str, left: &Value<'t>, right: &Value<'t>) -> Option<Deviation> {
+        let (deviation, other) = match (self.deviation(left), self.deviation(right)) {
+            (None, None) => return None,
+            (Some(deviation), None) => (deviation, right),
+            (None, Some(deviation)) => (deviation, left),
+            // The deviations may cancel each other.
+            (Some(_), Some(_)) => return Some(Unknown),
+        };
+        let other = other.tensor()?;
+        let is_learned = other.role == Role::Parameter && !self.mentions(&ZEROS);
+        Some(match (operator, deviation) {
+            ("+" | "-", Scaled) => Mixed,
+            ("+" | "-", _) => deviation,
+            ("*" | "@", Scaled) if other.varies || is_learned => Scaled,
+            ("/", Scaled) if other.varies => Scaled,
+            ("*", Shifted | Mixed) if other.varies => Mixed,
+            ("@", Shifted | Mixed) if is_learned => Mixed,
+            _ => Unknown,
+        })
+    }
+
+    /// Gives the result of a function or method of a library the deviation that follows from its operands.
     ///
     /// `own` is the object of a method.
     pub fn deviate(
         &mut self,
-        name: &str,
+        path: &str,
         own: Option<&Value<'t>>,
         args: &Args<'t>,
         result: Value<'t>,
@@ -142,14 +146,39 @@ impl<'t> Machine<'t> {
         if self.record.is_none() {
             return result;
         }
+        let name = path.rsplit('.').next().unwrap_or(path);
         let operands: Vec<Value<'t>> = own.into_iter().chain(args.all()).cloned().collect();
-        if let ([left, right], Some(operator)) = (&operands[..], operator_of(name)) {
+        if let ([left, right], Some(operator), true) =
+            (&operands[..], operator_of(name), args.keywords.is_empty())
+        {
             return self.deviate_binary(operator, [left, right], result, args.node);
         }
-        self.with_deviation(result, self.joint(name, operands, false))
+        let is_known = self.are_known(&operands, args.node);
+        if !self.is_replay() {
+            return result;
+        }
+        let Some((first, rest)) = operands.split_first() else { return result };
+        let is_joined = matches!(name, "cat" | "concat" | "stack") && self.deviation(first).is_none();
+        let parts = if is_joined { self.items(first).unwrap_or_default() } else { vec![] };
+        let rest_deviates = rest.iter().any(|value| self.contains_deviation(value));
+        let deviation = match self.deviation(first) {
+            _ if !is_known || rest_deviates => Some(Unknown),
+            None if is_joined => self.of_parts(&parts),
+            None if self.contains_deviation(first) => Some(Unknown),
+            None => None,
+            Some(deviation) => Some(self.carried(name, deviation, first, args, own.is_some(), &result)),
+        };
+        // The fields of a result such as that of `max` are not followed.
+        let is_named = |machine: &Self, result: &Value<'t>| {
+            machine.library_class(result).is_some_and(|class| class.starts_with("torch."))
+        };
+        if deviation.is_some() && is_named(self, &result) {
+            return Value::Unknown;
+        }
+        self.with_deviation(result, deviation)
     }
 
-    /// Gives the result of a layer of PyTorch the deviation of its inputs.
+    /// Gives the result of a layer of a library the deviation that follows from its inputs.
     pub fn deviate_layer(
         &self,
         layer: &Value<'t>,
@@ -160,59 +189,118 @@ impl<'t> Machine<'t> {
         if !self.is_replay() {
             return result;
         }
-        let has_bias = self.setting(layer, "bias").tensor().is_some();
-        self.with_deviation(result, self.joint(name, args.all().cloned().collect(), has_bias))
+        let operands: Vec<&Value<'t>> = args.all().collect();
+        let deviation = match &operands[..] {
+            [x] => match self.deviation(x) {
+                Some(deviation) if matches!(name, "Linear" | "Conv1d" | "Conv2d" | "Conv3d") => {
+                    let has_bias = self.setting(layer, "bias").tensor().is_some();
+                    Some(match deviation {
+                        _ if self.mentions(&ZEROS) => Unknown,
+                        Scaled if !has_bias => Scaled,
+                        Scaled | Shifted | Mixed => Mixed,
+                        other => other,
+                    })
+                }
+                Some(deviation) => {
+                    Some(self.carried(name, deviation, x, &Args::none(args.node), false, &result))
+                }
+                None => None,
+            },
+            many => many.iter().any(|value| self.contains_deviation(value)).then_some(Unknown),
+        };
+        self.with_deviation(result, deviation)
     }
 
-    /// Returns the deviation of the result of `name`.
-    ///
-    /// `has_bias` is true for a layer that adds a different number to each element.
-    fn joint(&self, name: &str, operands: Vec<Value<'t>>, has_bias: bool) -> Option<Deviation> {
-        let items = operands.iter().filter_map(|operand| match operand {
-            Value::Tuple(_) | Value::Object(_) => self.items(operand),
-            _ => None,
-        });
-        let mut all: Vec<Value<'t>> = items.flatten().collect();
-        let is_joined = !all.is_empty();
-        all.extend(operands);
-        let mut found = all.iter().filter_map(|value| self.deviation(value));
+    /// Returns the deviation of a tensor that joins others.
+    fn of_parts(&self, parts: &[Value<'t>]) -> Option<Deviation> {
+        let mut found = parts.iter().filter_map(|part| self.deviation(part));
         match (found.next(), found.next()) {
-            (Some(deviation), None) => carried(name, deviation, has_bias),
-            // The parts of a joined tensor cannot cancel each other.
-            (Some(first), Some(second)) if is_joined && matches!(name, "cat" | "concat" | "stack") => {
-                Some(if first == second && found.all(|other| other == first) { first } else { Mixed })
-            }
-            _ => None,
+            (None, _) => None,
+            (Some(Unknown), _) => Some(Unknown),
+            (Some(_), None) => Some(Part),
+            // A later sum of the parts may cancel their deviations.
+            (Some(_), Some(_)) => Some(Unknown),
         }
     }
 
-    /// Marks the variables that a loop updates, after a replay with another number of iterations.
-    pub fn deviate_recurrence(&mut self, left: Node<'t>, body: Option<Node<'t>>) -> Result<(), Stop> {
-        let source = self.source(self.file());
-        for target in body.map(|body| updated(left, body, source)).unwrap_or_default() {
-            let value = self.evaluate(target)?;
-            if value.tensor().is_some_and(|tensor| tensor.varies) {
-                let value = self.with_deviation(value, Some(Mixed));
-                self.assign(target, value)?;
+    /// Returns the deviation of the result of `name`, whose only deviating operand is the first.
+    fn carried(
+        &self,
+        name: &str,
+        deviation: Deviation,
+        operand: &Value<'t>,
+        args: &Args<'t>,
+        is_method: bool,
+        result: &Value<'t>,
+    ) -> Deviation {
+        let rank = operand.tensor().and_then(Tensor::rank);
+        let axis = args.get(usize::from(!is_method), "dim").and_then(Value::int);
+        let axis = axis.zip(rank).and_then(|(axis, rank)| super::tensor::axis_index(axis, rank));
+        let is_last = axis.zip(rank).is_none_or(|(axis, rank)| axis + 1 == rank);
+        let is_float =
+            result.tensor().is_some_and(|tensor| tensor.dtype.is_some_and(|dtype| dtype.is_float()));
+        match (name, deviation) {
+            (_, Unknown) => Unknown,
+            _ if !is_float => Unknown,
+            _ if MOVES.contains(&name) => deviation,
+            ("float" | "double" | "to" | "type_as", _) => deviation,
+            ("select" | "narrow" | "chunk" | "split" | "unbind", Scaled | Shifted) => deviation,
+            // The last axis may be normalized: the sum of a Softmax is 1, and that of a LayerNorm is 0.
+            ("sum" | "mean", Scaled | Shifted | Mixed) if !is_last => deviation,
+            ("softmax" | "log_softmax", Scaled)
+                if axis.is_some_and(|axis| operand.tensor().is_some_and(|x| x.dim_at(axis) != Some(1))) =>
+            {
+                Mixed
             }
+            ("exp", Scaled) => Mixed,
+            ("exp", Shifted) => Scaled,
+            (_, Scaled | Shifted | Mixed) if INCREASING.contains(&name) => Mixed,
+            (_, Part) if INCREASING.contains(&name) => Part,
+            _ => Unknown,
         }
-        Ok(())
+    }
+
+    /// Gives a part of a tensor the deviation that follows from the whole.
+    pub fn deviate_item(
+        &mut self,
+        x: &Value<'t>,
+        index: &Value<'t>,
+        item: Value<'t>,
+        node: Node<'t>,
+    ) -> Value<'t> {
+        if self.record.is_none() {
+            return item;
+        }
+        let is_known = self.are_known(std::slice::from_ref(index), node);
+        if !self.is_replay() {
+            return item;
+        }
+        let deviation = match self.deviation(x) {
+            _ if !is_known || self.contains_deviation(index) => Some(Unknown),
+            Some(Mixed | Part) => Some(Unknown),
+            other => other,
+        };
+        self.with_deviation(item, deviation)
     }
 
     /// Returns true if an output of a replay certainly differs from PyTorch's.
     pub fn deviates(&self, output: &Value<'t>) -> bool {
         match output {
-            Value::Tensor(_) => self.deviation(output).is_some(),
+            Value::Tensor(_) => self.deviation(output).is_some_and(|deviation| deviation != Unknown),
             Value::Str(_) => false,
             _ => self.items(output).is_some_and(|items| items.iter().any(|item| self.deviates(item))),
         }
     }
 
-    /// Returns the deviation of a tensor.
+    /// Returns the deviation of a tensor; `None` if its elements certainly equal those of the natural run.
     pub fn deviation(&self, value: &Value<'t>) -> Option<Deviation> {
         let tensor = value.tensor()?;
-        let deviating = tensor.deviation.filter(|one| one.writes == self.writes(tensor))?;
-        Some(deviating.deviation)
+        match tensor.deviation {
+            Some(one) if one.writes == self.writes(tensor) => Some(one.deviation),
+            // The writes may have been those of a number.
+            None if self.writes(tensor) == 0 => None,
+            _ => Some(Unknown),
+        }
     }
 
     /// Returns a value whose tensors have a deviation.
@@ -231,67 +319,19 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn is_replay(&self) -> bool {
+    fn contains_deviation(&self, value: &Value<'t>) -> bool {
+        match value {
+            Value::Tensor(_) => self.deviation(value).is_some(),
+            Value::Tuple(_) | Value::Object(_) => {
+                self.items(value).is_some_and(|items| items.iter().any(|item| self.contains_deviation(item)))
+            }
+            _ => false,
+        }
+    }
+
+    pub fn is_replay(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.at.is_some())
     }
-
-    /// Records the number that meets a tensor, and returns true if it differs from that of the natural run.
-    fn note_operand(&mut self, operands: [&Value<'t>; 2], node: Node<'t>) -> bool {
-        let number = match operands {
-            [Value::Tensor(tensor), number] | [number, Value::Tensor(tensor)] if tensor.varies => {
-                self.number_of(number)
-            }
-            _ => None,
-        };
-        let (file, Some(number)) = (self.file(), number) else { return false };
-        let Some(record) = &mut self.record else { return false };
-        let natural = record.natural.get(record.operands.len());
-        let differs = natural.is_some_and(|(other_file, other, natural)| {
-            (*other_file, *other) == (file, node) && *natural != number
-        });
-        record.operands.push((file, node, number));
-        differs
-    }
-
-    /// Returns a number, or the only element of a tensor.
-    fn number_of(&self, value: &Value<'t>) -> Option<f64> {
-        match value {
-            Value::Tensor(tensor) => match &*self.data(tensor)? {
-                [number] => Some(*number),
-                _ => None,
-            },
-            value => value.number(),
-        }
-    }
-}
-
-/// Returns the variables that a loop computes from their last values and from the variable of the loop.
-fn updated<'t>(left: Node<'t>, body: Node<'t>, source: &'t str) -> Vec<Node<'t>> {
-    let names = |node: Node<'t>| -> Vec<&'t str> {
-        let found = within(node).into_iter().filter(|node| node.kind() == "identifier");
-        found.map(|node| text(node, source)).collect()
-    };
-    let mut dependent = names(left);
-    let mut updated: Vec<Node<'t>> = vec![];
-    for statement in children(body).into_iter().filter(|node| node.kind() == "expression_statement") {
-        let Some(assignment) = children(statement).first().copied() else { continue };
-        let (Some(target), Some(value)) = (field(assignment, "left"), field(assignment, "right")) else {
-            continue;
-        };
-        let used = names(value);
-        if !used.iter().any(|name| dependent.contains(name)) {
-            continue;
-        }
-        let targets = if target.kind() == "identifier" { vec![target] } else { children(target) };
-        for target in targets.into_iter().filter(|target| target.kind() == "identifier") {
-            let name = text(target, source);
-            if assignment.kind() == "augmented_assignment" || used.contains(&name) {
-                updated.push(target);
-            }
-            dependent.push(name);
-        }
-    }
-    updated
 }
 
 /// Returns the operator that a function or method computes.
@@ -301,33 +341,7 @@ fn operator_of(name: &str) -> Option<&'static str> {
         "div" | "div_" | "divide" | "true_divide" => "/",
         "add" | "add_" => "+",
         "sub" | "sub_" | "subtract" => "-",
-        "pow" | "pow_" => "**",
         "matmul" | "bmm" | "mm" => "@",
         _ => return None,
     })
-}
-
-/// Returns the deviation of a result whose only deviating operand is `deviation`.
-fn carried(name: &str, deviation: Deviation, has_bias: bool) -> Option<Deviation> {
-    let name = name.strip_prefix("linalg.").unwrap_or(name);
-    let scaled = Some(if deviation == Scaled { Scaled } else { Mixed });
-    match (name, deviation) {
-        ("Identity" | "Flatten" | "Unflatten" | "Dropout", _) => Some(deviation),
-        _ if MOVES.contains(&name) || AVERAGES.contains(&name) => Some(deviation),
-        _ if HOMOGENEOUS.contains(&name) => scaled,
-        ("exp", Shifted) => Some(Scaled),
-        ("log", Scaled) => Some(Shifted),
-        ("exp" | "log", _) => Some(Mixed),
-        _ if INJECTIVE.contains(&name) => Some(Mixed),
-        ("softmax" | "log_softmax" | "Softmax" | "LogSoftmax", Scaled | Affine | Mixed) => Some(Mixed),
-        ("ReLU" | "LeakyReLU", _) => scaled,
-        ("Sigmoid" | "Tanh" | "GELU" | "SiLU" | "Mish" | "Softplus" | "ELU", _) => Some(Mixed),
-        ("Linear" | "Conv1d" | "Conv2d" | "Conv3d", _) if has_bias => Some(Mixed),
-        ("Linear" | "Conv1d" | "Conv2d" | "Conv3d", _) => scaled,
-        ("LayerNorm" | "BatchNorm1d" | "BatchNorm2d" | "GroupNorm" | "RMSNorm" | "layer_norm", Mixed) => {
-            Some(Mixed)
-        }
-        ("LSTM" | "GRU" | "RNN", _) => Some(Mixed),
-        _ => None,
-    }
 }

@@ -31,6 +31,9 @@ impl<'t> Machine<'t> {
                 if differs && matches!(ended, Ok(Flow::Next)) {
                     self.deviate_recurrence(left, body)?;
                 }
+                if let Some(record) = self.record.as_mut().filter(|_| differs) {
+                    record.is_lost = true;
+                }
                 ended
             }
             None => {

@@ -116,7 +116,10 @@ impl<'t> Machine<'t> {
                 self.set_attribute(module, "_compiled_call_impl", Value::Bool(true));
                 return Ok(Value::None);
             }
-            "load_state_dict" => return self.load_state_dict(module, args),
+            "load_state_dict" => {
+                self.fills.clear();
+                return self.load_state_dict(module, args);
+            }
             "named_parameters" | "named_modules" | "get_submodule" | "extra_repr" => {
                 return Ok(Value::Unknown);
             }

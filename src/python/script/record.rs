@@ -36,6 +36,8 @@ pub struct Record<'t> {
     pub operands: Vec<(usize, Node<'t>, f64)>,
     /// For a replay, the operands of the natural run at the same sizes.
     pub natural: Vec<(usize, Node<'t>, f64)>,
+    /// Whether the operands no longer correspond to those of the natural run.
+    pub is_lost: bool,
     /// Sizes that the exporter needs as constants, in the order of evaluation.
     pub constants: Vec<(usize, Node<'t>, Vec<Dim>)>,
     /// Reads of tensors that an earlier call of the model created, in the order of evaluation.

@@ -41,17 +41,19 @@ pub struct Tensor<'t> {
     pub origin: Option<(usize, Node<'t>)>,
 }
 
-/// Certain difference between the elements of a tensor and those of PyTorch.
+/// Difference between the elements of a tensor and those of PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deviation {
-    /// All elements have the same factor.
+    /// All elements have another factor.
     Scaled,
-    /// All elements have the same summand.
+    /// All elements have another summand.
     Shifted,
-    /// All elements have the same factor and the same summand.
-    Affine,
-    /// Elements differ in other ways.
+    /// All elements differ in other ways.
     Mixed,
+    /// Some elements differ.
+    Part,
+    /// The elements may differ.
+    Unknown,
 }
 
 /// Deviation of a tensor.
@@ -95,6 +97,11 @@ impl Tensor<'_> {
         shape[axis_index(axis, shape.len())?]
     }
 
+    /// Returns the size of an axis, by its index.
+    pub fn dim_at(&self, axis: usize) -> Dim {
+        self.shape.as_ref()?.get(axis).copied().flatten()
+    }
+
     /// Returns the number of elements, if all sizes are known.
     pub fn numel(&self) -> Option<i64> {
         numel(self.shape.as_ref()?)
@@ -116,7 +123,8 @@ impl Tensor<'_> {
             bounds: self.bounds.filter(|_| self.bounds == other.bounds),
             unbacked: self.unbacked.filter(|_| self.unbacked == other.unbacked),
             varies: self.varies && other.varies,
-            deviation: self.deviation.filter(|_| self.deviation == other.deviation),
+            // The path of a replay is known, so joined values are those of other runs.
+            deviation: self.deviation.or(other.deviation),
             needs_grad: self.needs_grad && other.needs_grad,
             layout: self.layout.clone().filter(|_| self.layout == other.layout),
             memory: self.memory,

@@ -23,7 +23,7 @@ fn numbers_of_dynamic_sizes_make_results_wrong() {
         "n = np.sqrt(x.shape[1])\nreturn self.fc(x).mul(n)",
         "return self.fc(x) + math.log(x.shape[1])",
         "h = self.fc(x) * len(x[0])\nreturn torch.softmax(h, -1)",
-        "h = self.norm(torch.sigmoid(x * len(x[0])))\nreturn h + self.fc(h)",
+        "s = self.fc(x) * len(x[0])\nreturn torch.softmax(s, -1) @ x",
         "w = torch.tensor([x.shape[1]])\nreturn torch.cat([x / w, x], -1)",
     ] {
         assert!(is_wrong(body), "{body}");
@@ -34,6 +34,13 @@ fn numbers_of_dynamic_sizes_make_results_wrong() {
 fn operators_that_undo_a_deviation_end_it() {
     for body in [
         "return self.norm(x * len(x[0]))",
+        "h = x / len(x[0])\nreturn h / h.norm(dim=-1, keepdim=True).clamp(min=1e-9)",
+        "h = x / len(x[0])\nreturn h / h.max(dim=-1, keepdim=True).values",
+        "h = torch.cat([x, x * len(x[0])], -1)\nreturn h[..., :4]",
+        "h = x * len(x[0])\nreturn x.type_as(h)",
+        "h = x * len(x[0])\nreturn h * torch.full_like(x, 1.0 / len(x[0]))",
+        "h = x * len(x[0])\nh = h.div_(len(x[0]))\nreturn h",
+        "s = torch.softmax(x * len(x[0]), -1)\nreturn s.sum(-1)",
         "return F.normalize(self.fc(x) / float(x.shape[1]), dim=-1)",
         "h = x * len(x[0])\nreturn h / h.sum(-1, keepdim=True)",
         "return torch.softmax(x + math.log(x.shape[1]), -1)",
@@ -62,6 +69,10 @@ fn loops_with_a_fixed_count_lose_iterations() {
     }
     for body in [
         "for t in range(x.shape[1]):\n    s = self.fc(x)\nreturn s",
+        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    if t > 3:\n        continue\n    s = s + x[:, t]\nreturn s",
+        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = torch.maximum(s, x[:, t].clamp(0, 1))\nreturn s",
+        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = s + x[:, t]\n    s = x[:, 0]\nreturn s",
+        "s = x[:, 0]\nfor row in x.unbind(1):\n    s = s + row.shape[0]\nreturn s",
         "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = s + x[:, t]\n    if t == 2:\n        break\nreturn s",
     ] {
         assert!(!is_wrong(body), "{body}");

@@ -11,6 +11,7 @@ mod names;
 mod opset;
 mod outputs;
 mod path_uses;
+mod program_shapes;
 mod request;
 mod shapes;
 mod signature;

@@ -209,7 +209,7 @@ impl<'t> Check<'_, '_, 't> {
     }
 
     /// Returns the names of the variables in the only `return` statement of `forward`.
-    fn returned_variables(&self) -> Option<Vec<Option<String>>> {
+    fn returned_variables(&self, outputs: &Value<'t>) -> Option<Vec<Option<String>>> {
         let function = self.machine.forward_function(self.request.model()?)?;
         let body = field(function.node, "body")?;
         let returned: Vec<Node> =
@@ -217,18 +217,24 @@ impl<'t> Check<'_, '_, 't> {
         let [only] = returned.as_slice() else { return None };
         let value = children(*only).first().copied()?;
         let source = self.machine.source(function.file);
-        Some(self.field_names(bare(value), source).unwrap_or_else(|| returned_names(bare(value), source)))
+        let fields = self.field_names(bare(value), outputs, source);
+        Some(fields.unwrap_or_else(|| returned_names(bare(value), source)))
     }
 
-    /// Returns the fields of a `NamedTuple` or dataclass that `forward` constructs by position.
-    fn field_names(&self, value: Node<'t>, source: &str) -> Option<Vec<Option<String>>> {
+    /// Returns the fields of a `NamedTuple` or dataclass that `forward` constructs.
+    fn field_names(&self, value: Node<'t>, outputs: &Value<'t>, source: &str) -> Option<Vec<Option<String>>> {
         let class = field(value, "function").filter(|class| class.kind() == "identifier")?;
         let class = self.machine.variable(text(class, source)).object()?;
         let fields = self.machine.heap.class(class)?.fields.as_ref()?;
-        let count = field(value, "arguments").map(children)?;
-        let is_plain = count.iter().all(|one| !matches!(one.kind(), "keyword_argument" | "list_splat"));
-        let named = fields.iter().take(count.len()).map(|(name, _)| Some((*name).to_owned()));
-        is_plain.then(|| named.collect())
+        let given = field(value, "arguments").map(children)?;
+        let is_plain = given.iter().all(|one| !matches!(one.kind(), "dictionary_splat" | "list_splat"));
+        // A field without a tensor is no output, and a tuple is several.
+        let is_output = |name: &str| {
+            self.machine.attribute_of(outputs, name).is_some_and(|field| field.tensor().is_some())
+        };
+        let are_outputs = fields.len() == given.len() && fields.iter().all(|(name, _)| is_output(name));
+        let named = fields.iter().map(|(name, _)| Some((*name).to_owned()));
+        (is_plain && are_outputs).then(|| named.collect())
     }
 
     /// Reports `output_names` that give an output of `forward` the name of another output.
@@ -238,7 +244,7 @@ impl<'t> Check<'_, '_, 't> {
         let keys = self.output_keys(outputs);
         // Keys are names of outputs; variables may have any name.
         let level = if keys.is_some() { Level::Error } else { OUTPUT_ORDER.level };
-        let own = keys.or_else(|| self.returned_variables());
+        let own = keys.or_else(|| self.returned_variables(outputs));
         let Some((own_name, given)) = own.and_then(|own| crossed(&own, &names)) else { return };
         let node = request.node("output_names");
         self.say(

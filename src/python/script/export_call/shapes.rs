@@ -28,6 +28,7 @@ impl<'t> Check<'_, '_, 't> {
         let Some(shapes) = request.given("dynamic_shapes").cloned() else { return };
         let Some(model) = request.model().cloned() else { return };
         if self.machine.library_class(&model).as_deref() == Some("torch.export.ExportedProgram") {
+            self.shapes_of_program(&model, &shapes);
             return;
         }
         let Some(inputs) = request.inputs.clone() else { return };
@@ -243,6 +244,9 @@ impl<'t> Check<'_, '_, 't> {
         dim: &Value<'t>,
         node: Node<'t>,
     ) {
+        if self.mentions_here(&["backed_size_oblivious"]) {
+            return;
+        }
         let is_auto = dim.path().is_some_and(|path| path.ends_with(".AUTO"));
         let words = Words::new(
             EXAMPLE_SIZE_ONE,
@@ -267,17 +271,6 @@ impl<'t> Check<'_, '_, 't> {
         } else {
             self.say_raised(words.note("torch.export makes the sizes 0 and 1 constants, and raises"));
         }
-    }
-
-    /// Returns the number of dynamic axes in a part of `dynamic_shapes`.
-    fn dynamic_axes_of(&self, shapes: &Value<'t>) -> usize {
-        if let Some(entries) = self.machine.entries(shapes) {
-            return entries.iter().map(|(_, shapes)| self.dynamic_axes_of(shapes)).sum();
-        }
-        if let Some(items) = self.machine.items(shapes) {
-            return items.iter().map(|shapes| self.dynamic_axes_of(shapes)).sum();
-        }
-        usize::from(is_dynamic(shapes) || self.machine.library_class(shapes).as_deref() == Some(DIM))
     }
 
     /// Checks that a size of the example fits its `Dim`.
@@ -388,7 +381,7 @@ impl<'t> Check<'_, '_, 't> {
 }
 
 /// Returns true for a dynamic dimension without a `Dim` object: a name, `Dim.DYNAMIC` or `Dim.AUTO`.
-fn is_dynamic(dim: &Value) -> bool {
+pub fn is_dynamic(dim: &Value) -> bool {
     match dim {
         Value::Str(_) => true,
         Value::Name(path) => path.ends_with(".DYNAMIC") || path.ends_with(".AUTO"),

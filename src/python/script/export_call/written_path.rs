@@ -29,7 +29,7 @@ const MOVERS: [&str; 13] = [
 ];
 
 /// Methods that list files.
-const LISTINGS: [&str; 4] = ["glob", "rglob", "listdir", "iterdir"];
+const LISTINGS: [&str; 6] = ["glob", "rglob", "listdir", "iterdir", "scandir", "walk"];
 
 impl<'t> Check<'_, '_, 't> {
     /// Checks the path of the file, and reports an export in a loop that overwrites its own file.
@@ -46,6 +46,7 @@ impl<'t> Check<'_, '_, 't> {
             );
             return;
         }
+        self.text_file();
         let Some(Value::Str(path)) = request.given("f") else { return };
         let is_same_file = |earlier: &&super::super::exporting::ExportCall<'t>| {
             !std::ptr::eq(*earlier, request.call)
@@ -70,6 +71,35 @@ impl<'t> Check<'_, '_, 't> {
                 .at(Level::Warning)
                 .note("only the file of the last iteration remains")
                 .help("make the name of the file depend on the loop variable"),
+        );
+    }
+
+    /// Reports a file that a `with` statement opens for text.
+    fn text_file(&mut self) {
+        let source = self.source();
+        let node = value_node(self.request.node("f"));
+        let handle = text(node, source);
+        let opened = ancestors(node).filter(|outer| outer.kind() == "with_statement").find_map(|with| {
+            let head = children(with).into_iter().find(|child| child.kind() == "with_clause")?;
+            let aliased = everything(head).into_iter().filter(|node| node.kind() == "as_pattern");
+            let mut named =
+                aliased.filter(|node| field(*node, "alias").is_some_and(|name| text(name, source) == handle));
+            children(named.next()?).first().copied()
+        });
+        let Some(call) = opened.filter(|call| call.kind() == "call") else { return };
+        let is_open = field(call, "function").is_some_and(|callee| text(callee, source) == "open");
+        let arguments = field(call, "arguments").map(children).unwrap_or_default();
+        let mode = arguments.get(1).filter(|mode| mode.kind() == "string").map(|mode| text(*mode, source));
+        if !is_open || mode.is_none_or(|mode| mode.contains('b')) || arguments.len() > 2 {
+            return;
+        }
+        self.say_raised(
+            Words::new(
+                ARGUMENT_TYPE,
+                node,
+                format!("`{handle}` is a text file, but the export writes bytes"),
+            )
+            .help("open the file in binary mode, `\"wb\"`, or pass its path"),
         );
     }
 

@@ -1,8 +1,10 @@
 //! Elements that keep the value of `torch.full` although the script writes to others.
 
+use super::super::calls::Args;
 use super::super::fill::Fill;
 use super::super::machine::Machine;
 use super::super::tensor::Tensor;
+use super::super::value::Value;
 
 impl<'t> Machine<'t> {
     /// Records the value of all elements of a new tensor.
@@ -21,6 +23,24 @@ impl<'t> Machine<'t> {
         fill.left -= selected;
         if fill.left > 0 {
             self.fills.insert(tensor.memory, fill);
+        }
+    }
+
+    /// Records the writes of functions that change their arguments.
+    pub fn note_library_writes(&mut self, path: &str, args: &Args<'t>) {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let is_writer =
+            path.starts_with("torch.nn.init.") || name.starts_with("_foreach_") || name == "from_dlpack";
+        let written: Vec<Value<'t>> = match is_writer {
+            true => args.values(),
+            false => args.keyword("out").cloned().into_iter().collect(),
+        };
+        for value in written {
+            let items =
+                if value.tensor().is_some() { vec![value] } else { self.items(&value).unwrap_or_default() };
+            for tensor in items.iter().filter_map(Value::tensor) {
+                self.write(tensor);
+            }
         }
     }
 

@@ -31,10 +31,11 @@ impl<'t> Machine<'t> {
             _ => {}
         }
         if class.starts_with("torchvision.models.") {
-            return self.torchvision_forward(layer, class, args);
+            let result = self.torchvision_forward(layer, class, args)?;
+            return Ok(self.deviate_layer(layer, class, args, result));
         }
         if let Some(result) = self.einops_layer(layer, args) {
-            return Ok(result);
+            return Ok(self.deviate_layer(layer, class, args, result));
         }
         let Some(name) = class.strip_prefix("torch.nn.") else { return Ok(Value::Unknown) };
         let is_open = self.heap.instance(layer.object().unwrap_or(0)).is_none_or(|layer| layer.open);

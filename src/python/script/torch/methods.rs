@@ -182,6 +182,10 @@ impl<'t> Machine<'t> {
                 let parts = parts.into_iter().chain([other]).collect();
                 return self.operator("where", &Args::of(args.node, parts));
             }
+            "untyped_storage" | "storage" | "__setitem__" | "data_ptr" => {
+                self.write(x);
+                Value::Unknown
+            }
             _ if name.ends_with('_') && !name.ends_with("__") => return self.in_place(x, name, args),
             _ => {
                 let mut all = args.clone();

@@ -26,7 +26,6 @@ impl<'t> Machine<'t> {
             return Ok(Value::Unknown);
         }
         let result = self.evaluated(name, args)?;
-        let result = self.deviate(name, None, args, result);
         self.written_to(result, args)
     }
 
