@@ -128,7 +128,8 @@ impl<'t> Machine<'t> {
             ("*" | "@", Scaled) if other.varies || is_learned => Scaled,
             ("/", Scaled) if other.varies => Scaled,
             ("*", Shifted | Mixed) if other.varies => Mixed,
-            ("@", Shifted | Mixed) if is_learned => Mixed,
+            ("@", Mixed) if other.varies || is_learned => Mixed,
+            ("@", Shifted) if is_learned => Mixed,
             _ => Unknown,
         })
     }
@@ -168,13 +169,7 @@ impl<'t> Machine<'t> {
             None => None,
             Some(deviation) => Some(self.carried(name, deviation, first, args, own.is_some(), &result)),
         };
-        // The fields of a result such as that of `max` are not followed.
-        let is_named = |machine: &Self, result: &Value<'t>| {
-            machine.library_class(result).is_some_and(|class| class.starts_with("torch."))
-        };
-        if deviation.is_some() && is_named(self, &result) {
-            return Value::Unknown;
-        }
+        self.deviate_fields(&result, deviation);
         self.with_deviation(result, deviation)
     }
 
@@ -209,6 +204,17 @@ impl<'t> Machine<'t> {
             many => many.iter().any(|value| self.contains_deviation(value)).then_some(Unknown),
         };
         self.with_deviation(result, deviation)
+    }
+
+    /// Gives the fields of a result of PyTorch, such as that of `max`, a deviation.
+    fn deviate_fields(&mut self, result: &Value<'t>, deviation: Option<Deviation>) {
+        let is_named = self.library_class(result).is_some_and(|class| class.starts_with("torch."));
+        let Some(object) = result.object().filter(|_| is_named && deviation.is_some()) else { return };
+        let fields = self.heap.instance(object).map(|one| one.attributes.clone()).unwrap_or_default();
+        for (name, field) in fields {
+            let field = self.with_deviation(field, deviation);
+            self.set_attribute(result, &name, field);
+        }
     }
 
     /// Returns the deviation of a tensor that joins others.
@@ -248,7 +254,9 @@ impl<'t> Machine<'t> {
             // The last axis may be normalized: the sum of a Softmax is 1, and that of a LayerNorm is 0.
             ("sum" | "mean", Scaled | Shifted | Mixed) if !is_last => deviation,
             ("softmax" | "log_softmax", Scaled)
-                if axis.is_some_and(|axis| operand.tensor().is_some_and(|x| x.dim_at(axis) != Some(1))) =>
+                if !self.mentions(&ZEROS)
+                    && axis
+                        .is_some_and(|axis| operand.tensor().is_some_and(|x| x.dim_at(axis) != Some(1))) =>
             {
                 Mixed
             }
@@ -329,6 +337,8 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Returns true while a model runs with numbers of the example.
+    /// Returns true while a model runs with numbers of the example.
     pub fn is_replay(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.at.is_some())
     }

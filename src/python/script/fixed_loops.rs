@@ -34,7 +34,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Returns the variables that each iteration computes from their last values and from a row of a tensor.
+/// Returns the variables that each iteration computes from their last values and a row of a tensor.
 ///
 /// The loop is over rows, or it selects rows by its variable: `x[:, t]`. Sums and calls of own layers are certain
 /// to change a variable; other expressions, such as `torch.maximum(s, x[:, t])`, are not.

@@ -31,8 +31,8 @@ impl<'t> Machine<'t> {
                     let number = value.number().unwrap_or_default();
                     matches!(self.compared(number, node), Number::Same)
                 }
-                Value::Tuple(items) => self.are_known(&items.to_vec(), node),
-                Value::Slice(bounds) => self.are_known(&bounds.to_vec(), node),
+                Value::Tuple(items) => self.are_known(items, node),
+                Value::Slice(bounds) => self.are_known(&bounds[..], node),
                 Value::Object(_) => self.items(value).is_some_and(|items| self.are_known(&items, node)),
                 Value::Range(..) | Value::Unknown => false,
                 _ => true,
