@@ -119,8 +119,12 @@ mod tests {
         check_faults(&format!("g (float[2, 1] x) => (y) {{ y = {imputer} }}"), &[]);
         let map = "ai.onnx.ml.ZipMap <classlabels_int64s: ints = [], classlabels_strings = [\"a\"]> (x)";
         check_faults(&format!("g (float[2, 1] x) => (y) {{ y = {map} }}"), &[]);
-        let split = "g (float[4] x) => (a, b) <int64[0] sizes = {}> { a, b = Split(x, sizes) }";
-        check_faults(&format!("<ir_version: 8, opset_import: [\"\" : 17]> {split}"), &[]);
+        let split = "g (float[N] x) => (a, b) <int64[0] sizes = {}> { a, b = Split(x, sizes) }";
+        let split = format!("<ir_version: 8, opset_import: [\"\" : 17]> {split}");
+        check_faults(&split, &[]);
+        let message = "`split` must have one size per output";
+        check_faults(&split.replace("[N]", "[4]"), &[message]);
+        check_faults(&split.replace("int64[0] sizes = {}", "int64[1] sizes = {4}"), &[message]);
     }
 
     #[test]

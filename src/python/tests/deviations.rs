@@ -69,9 +69,9 @@ fn loops_with_a_fixed_count_lose_iterations() {
     }
     for body in [
         "for t in range(x.shape[1]):\n    s = self.fc(x)\nreturn s",
-        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    if t > 3:\n        continue\n    s = s + x[:, t]\nreturn s",
-        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = torch.maximum(s, x[:, t].clamp(0, 1))\nreturn s",
-        "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = s + x[:, t]\n    s = x[:, 0]\nreturn s",
+        "s = x[:, 0]\nfor row in x.unbind(1):\n    if row.shape[0] > 3:\n        continue\n    s = s + row\nreturn s",
+        "s = x[:, 0]\nfor row in x.unbind(1):\n    s = torch.maximum(s, row.clamp(0, 1))\nreturn s",
+        "s = x[:, 0]\nfor row in x.unbind(1):\n    s = s + row\n    s = x[:, 0]\nreturn s",
         "s = x[:, 0]\nfor row in x.unbind(1):\n    s = s + row.shape[0]\nreturn s",
         "s = x[:, 0]\nfor t in range(x.shape[1]):\n    s = s + x[:, t]\n    if t == 2:\n        break\nreturn s",
     ] {
