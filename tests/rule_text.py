@@ -17,7 +17,7 @@ LINE = 100
 RULE = 40
 EQUAL = 0.85
 # Lower a ceiling when a change of the rules allows it. Raise the number of tokens only for new rules.
-CEILINGS = {"tokens": 176000, "long lines": 0, "long rules": 0, "similar pairs": 10}
+CEILINGS = {"tokens": 176100, "long lines": 0, "long rules": 0, "similar pairs": 10}
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|\S')
 ITEM = re.compile(r"^(?:rule|fn|pattern|defaults|language)\b", re.MULTILINE)
 EXAMPLE = re.compile(r"^  (?:example|but) ", re.MULTILINE)
