@@ -159,7 +159,9 @@ impl<'t> Interpreter<'t> {
 
     /// Returns true if the variable of a loop selects a layer of a list, which fixes the step count.
     fn selects_layers(&mut self, statement: Node<'t>) -> bool {
-        let variable = field(statement, "left").filter(|left| left.kind() == "identifier");
+        let clause = children(statement).into_iter().find(|part| part.kind() == "for_in_clause");
+        let variable = field(clause.unwrap_or(statement), "left");
+        let variable = variable.filter(|left| left.kind() == "identifier");
         let (Some(variable), Some(body)) = (variable, field(statement, "body")) else { return false };
         let variable = text(variable, self.source);
         let is_variable = |node: &Node| node.kind() == "identifier" && text(*node, self.source) == variable;
