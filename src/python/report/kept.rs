@@ -28,9 +28,7 @@ pub fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> 
         }
         .into();
     }
-    let target = node.parent().filter(|parent| parent.kind() == "assignment");
-    let target = target.and_then(|assignment| field(assignment, "left"));
-    let is_unchanged = target.is_some_and(|left| text(left, source) == by);
+    let is_unchanged = target_of(node).is_some_and(|left| text(left, source) == by);
     if is_unchanged || !takes_tensor(node, source) || needs_number(node, source) {
         return format!("keep {what}: compute with `{by}` itself").into();
     }
@@ -43,11 +41,15 @@ pub fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> 
     Help::new(text, (is_simple && !is_cut).then(piece).flatten())
 }
 
+/// Returns the target of the assignment of `node`.
+fn target_of(node: Node) -> Option<Node> {
+    let assignment = node.parent().filter(|parent| parent.kind() == "assignment")?;
+    field(assignment, "left")
+}
+
 /// Returns the later uses of the variable to which `node` is assigned.
 fn uses<'t>(node: Node<'t>, source: &str) -> Vec<Node<'t>> {
-    let target = node.parent().filter(|parent| parent.kind() == "assignment");
-    let target = target.and_then(|assignment| field(assignment, "left"));
-    let Some(target) = target.filter(|target| target.kind() == "identifier") else { return vec![] };
+    let Some(target) = target_of(node).filter(|target| target.kind() == "identifier") else { return vec![] };
     let mut around = ancestors(node);
     let scope = around.find(|node| matches!(node.kind(), "function_definition" | "module"));
     let is_use = |other: &Node<'t>| {

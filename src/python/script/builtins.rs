@@ -165,7 +165,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Returns a number, or the element of a tensor of one element.
-    fn scalar(&self, value: &Value<'t>) -> Option<f64> {
+    pub fn scalar(&self, value: &Value<'t>) -> Option<f64> {
         match value {
             Value::Tensor(tensor) => match self.data(tensor)?.as_ref() {
                 [one] => Some(*one),

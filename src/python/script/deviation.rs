@@ -77,12 +77,12 @@ impl<'t> Machine<'t> {
         result: Value<'t>,
         node: Node<'t>,
     ) -> Value<'t> {
-        let numbers: Vec<f64> = operands.iter().filter_map(|operand| self.number_of(operand)).collect();
+        let numbers: Vec<f64> = operands.iter().filter_map(|operand| self.scalar(operand)).collect();
         let compared: Vec<Number> = numbers.iter().map(|number| self.compared(*number, node)).collect();
         if !self.is_replay() {
             return result;
         }
-        let is_number = |operand: &Value<'t>| self.number_of(operand).is_some();
+        let is_number = |operand: &Value<'t>| self.scalar(operand).is_some();
         let deviation = match (operands, &compared[..]) {
             ([tensor, number] | [number, tensor], [compared])
                 if tensor.tensor().is_some() && is_number(number) && !is_number(tensor) =>
@@ -240,8 +240,8 @@ impl<'t> Machine<'t> {
         result: &Value<'t>,
     ) -> Deviation {
         let rank = operand.tensor().and_then(Tensor::rank);
-        let axis = args.get(usize::from(!is_method), "dim").and_then(Value::int);
-        let axis = axis.zip(rank).and_then(|(axis, rank)| super::tensor::axis_index(axis, rank));
+        let given = args.get(usize::from(!is_method), "dim").and_then(Value::int);
+        let axis = given.zip(rank).and_then(|(axis, rank)| super::tensor::axis_index(axis, rank));
         let is_last = axis.zip(rank).is_none_or(|(axis, rank)| axis + 1 == rank);
         let is_float =
             result.tensor().is_some_and(|tensor| tensor.dtype.is_some_and(|dtype| dtype.is_float()));
@@ -255,8 +255,7 @@ impl<'t> Machine<'t> {
             ("sum" | "mean", Scaled | Shifted | Mixed) if !is_last => deviation,
             ("softmax" | "log_softmax", Scaled)
                 if !self.mentions(&ZEROS)
-                    && axis
-                        .is_some_and(|axis| operand.tensor().is_some_and(|x| x.dim_at(axis) != Some(1))) =>
+                    && given.is_some_and(|axis| operand.tensor().is_some_and(|x| x.dim(axis) != Some(1))) =>
             {
                 Mixed
             }

@@ -4,6 +4,9 @@ use tree_sitter::Node;
 
 use super::value::Value;
 
+/// Functions that tell whether a model is being exported.
+pub const EXPORT_TESTS: [&str; 4] = ["is_tracing", "is_in_onnx_export", "is_exporting", "is_compiling"];
+
 /// A call of an exporter.
 #[derive(Clone, Debug)]
 pub struct ExportCall<'t> {
@@ -23,6 +26,19 @@ pub struct ExportCall<'t> {
     pub contexts: Vec<Value<'t>>,
     /// Whether an unknown condition or loop decides if the call runs.
     pub is_conditional: bool,
+}
+
+impl<'t> ExportCall<'t> {
+    /// Returns a keyword argument.
+    pub fn named(&self, name: &str) -> Option<&Argument<'t>> {
+        self.arguments.iter().find(|argument| argument.name.as_deref() == Some(name))
+    }
+
+    /// Returns an argument by name or by 0-based position.
+    pub fn argument(&self, position: usize, name: &str) -> Option<&Argument<'t>> {
+        let positional = || self.arguments.get(position).filter(|argument| argument.name.is_none());
+        self.named(name).or_else(positional)
+    }
 }
 
 /// An argument of a call.

@@ -192,9 +192,8 @@ impl<'t> Machine<'t> {
     /// also does.
     pub fn converts_data(&self, value: &Value<'t>, node: Node<'t>) -> Result<(), Stop> {
         let is_strict = self.exports.last().is_none_or(|call| {
-            let strict = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("strict"));
             call.exporter != "torch.export.export"
-                || strict.is_some_and(|flag| flag.value != Value::Bool(false))
+                || call.named("strict").is_some_and(|flag| flag.value != Value::Bool(false))
         });
         let varies = value.tensor().is_some_and(|tensor| tensor.varies && !self.is_changed(tensor));
         if is_strict || !varies || self.release != Release::NEWEST {

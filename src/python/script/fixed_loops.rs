@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::syntax::{children, everything, field, text};
+use super::super::syntax::{children, everything, field, fields, text};
 use super::machine::{Machine, Stop};
 use super::tensor::Deviation::Mixed;
 
@@ -63,7 +63,7 @@ fn updated<'t>(left: Node<'t>, body: Node<'t>, source: &'t str) -> Vec<Node<'t>>
         };
         let parts = everything(value);
         let selects_row = parts.iter().any(|node| {
-            let keys = super::super::syntax::fields(*node, "subscript");
+            let keys = fields(*node, "subscript");
             node.kind() == "subscript" && keys.iter().any(|key| is_named(key, &[variable]))
         });
         if selects_row || parts.iter().any(|node| is_named(node, &rows)) {

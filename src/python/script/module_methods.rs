@@ -44,7 +44,7 @@ impl<'t> Machine<'t> {
         module: &Value<'t>,
         call: &ExportCall<'t>,
     ) -> Vec<(Value<'t>, Value<'t>)> {
-        let given = call.arguments.iter().find(|one| one.name.as_deref() == Some("training"));
+        let given = call.named("training");
         let mode = given.map_or("EVAL", |one| one.value.path().unwrap_or(""));
         let mode = match mode.rsplit('.').next() {
             Some("EVAL") => Value::Bool(false),

@@ -66,17 +66,6 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Returns a number, or the only element of a tensor.
-    pub fn number_of(&self, value: &Value<'t>) -> Option<f64> {
-        match value {
-            Value::Tensor(tensor) => match &*self.data(tensor)? {
-                [number] => Some(*number),
-                _ => None,
-            },
-            value => value.number(),
-        }
-    }
-
     /// Returns the expressions of the numbers that each alone change an output of a replay.
     ///
     /// `example` and `natural` are the runs with the example and with other sizes, which are `values`.

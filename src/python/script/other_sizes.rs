@@ -7,15 +7,12 @@ use tree_sitter::Node;
 
 use super::super::syntax::{Arguments, children, line};
 use super::calls::Args;
-use super::exporting::ExportCall;
+use super::exporting::{EXPORT_TESTS, ExportCall};
 use super::machine::{Eval, Machine, Stop};
 use super::record::{Record, Reshape, Taken};
 use super::resizing::{Resizing, resized};
 use super::tensor::{self, Dim, Shape, Tensor};
 use super::value::Value;
-
-/// Functions that tell whether a model is being exported.
-const EXPORT_TESTS: [&str; 4] = ["is_tracing", "is_in_onnx_export", "is_exporting", "is_compiling"];
 
 impl<'t> Machine<'t> {
     /// Returns the number that Python takes at `node`; a replay returns the number recorded there.
@@ -102,9 +99,7 @@ impl<'t> Machine<'t> {
             self.steady.extend(lines(loops));
             return;
         }
-        let is_traced = call.arguments.iter().any(|argument| {
-            argument.name.as_deref() == Some("dynamo") && argument.value == Value::Bool(false)
-        });
+        let is_traced = call.named("dynamo").is_some_and(|dynamo| dynamo.value == Value::Bool(false));
         self.record = Some(Record::default());
         let budget = self.steps_left();
         if self.quiet_run(model, values.to_vec(), args).is_err() {

@@ -53,9 +53,7 @@ impl<'t> Machine<'t> {
     fn is_example(&self, x: &Tensor<'t>, call: &ExportCall<'t>, args: &Args<'t>) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         let Some(function) = frame.function.clone() else { return false };
-        let named = |name: &str| call.arguments.iter().find(|one| one.name.as_deref() == Some(name));
-        let first = call.arguments.first().filter(|one| one.name.is_none());
-        let model = first.or_else(|| named("model")).or_else(|| named("mod")).map(|one| &one.value);
+        let model = call.argument(0, "model").or_else(|| call.named("mod")).map(|one| &one.value);
         let is_own = frame.this.is_some() && frame.this.as_ref() == call.receiver.as_ref().or(model);
         let source = self.source(function.file);
         let object = field(args.node, "function").and_then(|callee| field(callee, "object"));

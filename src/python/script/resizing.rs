@@ -41,10 +41,7 @@ impl<'t> Machine<'t> {
         values: &[Value<'t>],
     ) -> Vec<Vec<(i64, Value<'t>)>> {
         let count = values.len();
-        let argument = |name: &str| {
-            let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some(name));
-            named.map(|argument| argument.value.clone())
-        };
+        let argument = |name: &str| call.named(name).map(|argument| argument.value.clone());
         let mut found = vec![vec![]; count];
         if let Some(axes) = argument("dynamic_axes") {
             let names = argument("input_names").and_then(|names| self.items(&names)).unwrap_or_default();
@@ -81,9 +78,7 @@ impl<'t> Machine<'t> {
     ///
     /// A derived dimension, such as `2 * h`, permits only sizes that fit those of its root.
     pub fn has_free_axes(&self, call: &ExportCall<'t>) -> bool {
-        let mut arguments = call.arguments.iter();
-        let shapes = arguments.find(|argument| argument.name.as_deref() == Some("dynamic_shapes"));
-        shapes.is_none_or(|shapes| self.is_free(&shapes.value))
+        call.named("dynamic_shapes").is_none_or(|shapes| self.is_free(&shapes.value))
     }
 
     /// Returns true if an entry of `dynamic_shapes`, with all its items, has no derived dimension.

@@ -97,11 +97,6 @@ impl Tensor<'_> {
         shape[axis_index(axis, shape.len())?]
     }
 
-    /// Returns the size of an axis, by its index.
-    pub fn dim_at(&self, axis: usize) -> Dim {
-        self.shape.as_ref()?.get(axis).copied().flatten()
-    }
-
     /// Returns the number of elements, if all sizes are known.
     pub fn numel(&self) -> Option<i64> {
         numel(self.shape.as_ref()?)

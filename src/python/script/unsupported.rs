@@ -133,12 +133,7 @@ impl<'t> Machine<'t> {
         if !is_known || self.may_replace_forward() {
             return;
         }
-        let argument = |name: &str| {
-            call.arguments
-                .iter()
-                .find(|argument| argument.name.as_deref() == Some(name))
-                .map(|one| &one.value)
-        };
+        let argument = |name: &str| call.named(name).map(|one| &one.value);
         let extends = ["custom_translation_table", "custom_opsets", "operator_export_type"];
         if !call.is_complete || extends.iter().any(|name| argument(name).is_some()) {
             return;

@@ -6,6 +6,7 @@ use crate::diag::Level;
 use crate::diag::rule_ids::{EXAMPLE_TYPE, INPUT_ORDER, OUTPUT_ORDER, UNUSED_INPUT};
 
 use super::super::super::syntax::{bare, children, field, string, text, within};
+use super::super::exporting::EXPORT_TESTS;
 use super::super::value::Value;
 use super::check::{Check, Words};
 use super::request::{Exporter, add_tensors};
@@ -160,7 +161,7 @@ impl<'t> Check<'_, '_, 't> {
             let is_converted = names.get(place).is_some()
                 && !uses.is_empty()
                 && uses.iter().all(|node| is_conversion(*node, source))
-                && !self.mentions_here(&["is_in_onnx_export", "is_compiling", "is_exporting", "is_tracing"]);
+                && !self.mentions_here(&EXPORT_TESTS);
             if input.value.tensor().is_none() || is_used && !is_converted {
                 continue;
             }

@@ -168,13 +168,7 @@ impl<'c, 't> Request<'c, 't> {
             return None;
         }
         let args = match self.exporter {
-            Exporter::Trace => self
-                .call
-                .arguments
-                .iter()
-                .find(|argument| argument.name.as_deref() == Some("example_inputs"))
-                .or_else(|| self.call.arguments.get(1).filter(|argument| argument.name.is_none()))
-                .map(|argument| &argument.value)?,
+            Exporter::Trace => &self.call.argument(1, "example_inputs")?.value,
             _ => self.value("args")?,
         };
         let mut values = match args {

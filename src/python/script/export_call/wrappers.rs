@@ -214,10 +214,11 @@ impl<'c, 't> Check<'c, '_, 't> {
 
     /// Returns an argument of a wrapper, by name or by position.
     fn wrapped(&self, function: &str, name: &str) -> Option<&'c Argument<'t>> {
-        let all = &self.request.call.arguments;
-        let position = || parameters(function).find(|one| one.name == name).and_then(|one| one.position);
-        let named = all.iter().find(|argument| argument.name.as_deref() == Some(name));
-        named.or_else(|| all.get(position()?).filter(|argument| argument.name.is_none()))
+        let call = self.request.call;
+        match parameters(function).find(|one| one.name == name).and_then(|one| one.position) {
+            Some(position) => call.argument(position, name),
+            None => call.named(name),
+        }
     }
 
     /// Returns the text of an argument of a wrapper.

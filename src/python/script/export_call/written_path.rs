@@ -162,7 +162,5 @@ impl<'t> Check<'_, '_, 't> {
 
 /// Returns the file that a call of `torch.onnx.export` writes.
 fn file_of<'c, 't>(call: &'c super::super::exporting::ExportCall<'t>) -> Option<&'c Value<'t>> {
-    let named = call.arguments.iter().find(|argument| argument.name.as_deref() == Some("f"));
-    let third = call.arguments.get(2).filter(|argument| argument.name.is_none());
-    named.or(third).map(|argument| &argument.value)
+    call.argument(2, "f").map(|argument| &argument.value)
 }
